@@ -1,0 +1,423 @@
+//! The transition table: what each command does to an ask in each state.
+//!
+//! ```text
+//!            Ask                    Escalate, Tick, SessionGone
+//!   (none) ──────► OPEN ◄──────────────────────────────┐
+//!                   │ │  next hop: refused, timeout,   │
+//!                   │ └─────────────────────────────►──┘
+//!                   │    sender gone or blocked, asker's expiry
+//!                   │
+//!                   │ Say, Reply, MarkSeen, Claim, Release, Acknowledge: stays open
+//!                   │
+//!                   │ AnswerAgent, Answer ► answered     Withdraw ► withdrawn
+//!                   │ Decline ► declined                 Tick ► expired
+//!                   ▼ SessionGone (ended) ► abandoned
+//!                SETTLED ── Acknowledge, SessionGone ► its delivery; everything else: closed
+//! ```
+//!
+//! Nothing is armed or cancelled anywhere: a deadline is derived from the state
+//! ([`Ask::deadline`]), and a tick that is not due decides to nothing.
+
+use super::command::{Command, Draft, Filing, Gone, IdleHops, Rejection};
+use super::content::{Content, Violation, check_length, check_options, is_blank};
+use super::event::{Escalated, Event, EventKind, Filed};
+use super::names::{Actor, PersonName, SessionRef};
+use super::route::{Cause, Target};
+use super::time::{Now, Span, Timestamp};
+use super::{Answers, Ask, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, State};
+use super::{answer, evolve, limits, text};
+use std::collections::BTreeMap;
+
+/// The events that `command` makes of `ask` at `now`, in order; none when nothing changes.
+///
+/// # Errors
+///
+/// Why nothing may happen. The ask is then exactly as it was.
+pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Event>, Rejection> {
+    use Command as C;
+    let Some(ask) = ask else {
+        return match command {
+            C::Ask(filing) => file(filing, now),
+            _ => Err(Rejection::Unknown),
+        };
+    };
+    let once =
+        |kind: EventKind| Ok(vec![Event { revision: ask.revision + 1, time: now.time, kind }]);
+    let nothing = || Ok(Vec::new());
+
+    match (&ask.state, command) {
+        // An id is made by the server for one filing; its retry is found by its receipt.
+        (_, C::Ask(_)) => unreachable!("{} is filed once", ask.id),
+
+        (State::Open, C::AnswerAgent { by, digest, answers }) => {
+            whose_turn(ask, by)?;
+            whole(ask, *digest, answers)?;
+            once(EventKind::Answered { by: Actor::Session(by.clone()), answers: answers.clone() })
+        }
+        (State::Open, C::Answer { by, digest, answers }) => {
+            whole(ask, *digest, answers)?;
+            once(EventKind::Answered { by: Actor::Person(by.clone()), answers: answers.clone() })
+        }
+        (State::Open, C::Decline { by, digest, note }) => {
+            shown(ask, *digest)?;
+            within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
+            once(EventKind::Declined { by: by.clone(), note: note.clone() })
+        }
+        (State::Open, C::Escalate { by, hop, reason, idle }) => {
+            escalate(ask, by, *hop, reason, idle, now)
+        }
+        (State::Open, C::Withdraw { by, note }) => {
+            only_asker(ask, by)?;
+            within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
+            once(EventKind::Withdrawn { by: by.clone(), note: note.clone() })
+        }
+        (State::Open, C::Say { by, text }) => {
+            if let Actor::Session(session) = by {
+                whose_turn(ask, session)?;
+            }
+            turn(ask, text)?;
+            once(EventKind::Said { by: by.clone(), text: text.clone() })
+        }
+        (State::Open, C::Reply { by, text, options }) => {
+            only_asker(ask, by)?;
+            turn(ask, text)?;
+            let content = replaced(ask, options)?;
+            let expiry = ask.expiry.map(|expiry| rearmed(expiry, now));
+            once(EventKind::Replied { by: by.clone(), text: text.clone(), content, expiry })
+        }
+        (State::Open, C::MarkSeen { by, digest }) => {
+            shown(ask, *digest)?;
+            if ask.seen.iter().any(|seen| seen.by == *by && seen.digest == *digest) {
+                return nothing();
+            }
+            once(EventKind::Seen { by: by.clone(), digest: *digest })
+        }
+        (State::Open, C::Claim { by, length, take_over }) => {
+            once(claim(ask, by, *length, *take_over, now)?)
+        }
+        (State::Open, C::Release { by }) => match &ask.claim {
+            Some(claim) if claim.by == *by => once(EventKind::Released { by: by.clone() }),
+            Some(claim) => Err(Rejection::Claimed(claim.by.clone())),
+            None => Err(Rejection::NotClaimed),
+        },
+        (State::Open, C::SessionGone { session, gone, idle }) => {
+            if ask.asker.session == *session {
+                return match gone {
+                    Gone::Paused => nothing(),
+                    Gone::Ended(by) => once(EventKind::Abandoned { by: by.clone() }),
+                };
+            }
+            match ask.waiting_on() {
+                Some(Target::Session(waiting)) if waiting.session == *session => {
+                    let why = idle.get(ask.hop.index).copied().flatten();
+                    let Some(why) = why else { return nothing() };
+                    let reason = why.sentence(&Target::Session(waiting));
+                    let moved = next_hop(ask, why.cause(), Actor::Timer, Some(reason), idle, now);
+                    moved.map_or_else(nothing, |moved| once(EventKind::Escalated(moved)))
+                }
+                _ => nothing(),
+            }
+        }
+        (State::Open, C::Tick { idle }) => Ok(tick(ask, idle, now)),
+        (State::Open, C::Acknowledge { by, delivery }) => {
+            only_asker(ask, by)?;
+            match ask.turns.iter().find(|turn| turn.revision == *delivery) {
+                Some(turn) if turn.unread => once(EventKind::Acknowledged { delivery: *delivery }),
+                Some(_) => nothing(),
+                None => Err(Rejection::Unknown),
+            }
+        }
+
+        (State::Settled { outcome, delivery }, C::Acknowledge { by, delivery: revision }) => {
+            only_asker(ask, by)?;
+            let turn = ask.turns.iter().find(|turn| turn.revision == *revision);
+            let unread = match turn {
+                Some(turn) => turn.unread,
+                None if outcome.revision == *revision => *delivery == Delivery::Unread,
+                None => return Err(Rejection::Unknown),
+            };
+            if unread {
+                return once(EventKind::Acknowledged { delivery: *revision });
+            }
+            nothing()
+        }
+        (State::Settled { delivery, .. }, C::SessionGone { session, gone, .. }) => {
+            let for_nobody = ask.asker.session == *session
+                && *delivery == Delivery::Unread
+                && matches!(gone, Gone::Ended(_));
+            if for_nobody {
+                let reason = "the asker's session has ended".to_owned();
+                return once(EventKind::Undeliverable { reason });
+            }
+            nothing()
+        }
+        // Purging is the store's removal, asked for by the engine once `is_past_retention`.
+        (State::Settled { .. }, C::Tick { .. }) => nothing(),
+        (
+            State::Settled { .. },
+            C::AnswerAgent { .. }
+            | C::Answer { .. }
+            | C::Decline { .. }
+            | C::Escalate { .. }
+            | C::Withdraw { .. }
+            | C::Say { .. }
+            | C::Reply { .. }
+            | C::MarkSeen { .. }
+            | C::Claim { .. }
+            | C::Release { .. },
+        ) => Err(Rejection::Closed),
+    }
+}
+
+fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
+    valid(filing.draft.violations())?;
+    let landing = filing.route.first_awake(0, &filing.idle);
+    let landing = landing.expect("a route has at least its hop of people");
+    let why = landing.skipped.last().map(|skipped| {
+        (skipped.why.cause(), Some(skipped.why.sentence(&filing.route.target(skipped.hop))))
+    });
+    let (cause, reason) = why.unwrap_or((Cause::Filed, None));
+    let first = Escalated {
+        hop: landing.index,
+        cause,
+        by: Actor::Session(filing.asker.clone()),
+        reason,
+        deadline: filing.route.hops[landing.index].timeout.map(|timeout| now.time + timeout),
+        skipped: landing.skipped,
+    };
+    let expiry =
+        filing.draft.expire.map(|(after, action)| Expiry { after, time: now.time + after, action });
+    let filed = Filed {
+        id: filing.id,
+        namespace: filing.namespace.clone(),
+        content: filing.draft.content.clone(),
+        priority: filing.draft.priority,
+        asker: filing.asker.clone(),
+        work: filing.work,
+        tree: filing.tree,
+        chain: filing.chain.clone(),
+        route: filing.route.clone(),
+        first,
+        expiry,
+    };
+    let kind = EventKind::Filed(Box::new(filed));
+    Ok(vec![Event { revision: 1, time: now.time, kind }])
+}
+
+impl Draft {
+    /// Everything that keeps it from being filed, at once; empty when nothing does.
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut found = self.content.violations();
+        if let Some((after, _)) = self.expire
+            && !(limits::EXPIRE_MIN..=limits::EXPIRE_MAX).contains(&after)
+        {
+            found.push(Violation::new(
+                "expire",
+                format!("must be from {} to {}", limits::EXPIRE_MIN, limits::EXPIRE_MAX),
+            ));
+        }
+        found
+    }
+}
+
+/// Rule 5: exactly that agent id and session id.
+fn whose_turn(ask: &Ask, session: &SessionRef) -> Result<(), Rejection> {
+    if ask.waits_on_session(session) { Ok(()) } else { Err(Rejection::NotSender) }
+}
+
+fn only_asker(ask: &Ask, session: &SessionRef) -> Result<(), Rejection> {
+    if ask.asker == *session { Ok(()) } else { Err(Rejection::NotAsker) }
+}
+
+/// Rule 20: what was decided on is what is there.
+fn shown(ask: &Ask, digest: ContentDigest) -> Result<(), Rejection> {
+    if ask.digest == digest { Ok(()) } else { Err(Rejection::Stale) }
+}
+
+fn whole(ask: &Ask, digest: ContentDigest, answers: &Answers) -> Result<(), Rejection> {
+    shown(ask, digest)?;
+    valid(answer::violations(&ask.content, answers))
+}
+
+fn valid(violations: Vec<Violation>) -> Result<(), Rejection> {
+    if violations.is_empty() { Ok(()) } else { Err(Rejection::Invalid(violations)) }
+}
+
+fn within(field: &str, text: &str, max: usize) -> Result<(), Rejection> {
+    let mut found = Vec::new();
+    check_length(&mut found, field, text, max);
+    valid(found)
+}
+
+fn turn(ask: &Ask, text: &str) -> Result<(), Rejection> {
+    let mut found = Vec::new();
+    check_length(&mut found, "text", text, limits::TURN_BYTES);
+    if is_blank(text) {
+        found.push(Violation::new("text", "must say something"));
+    }
+    valid(found)?;
+    if ask.turns.len() >= limits::TURNS {
+        return Err(Rejection::TooManyTurns);
+    }
+    Ok(())
+}
+
+fn escalate(
+    ask: &Ask,
+    by: &Actor,
+    hop: usize,
+    reason: &Option<String>,
+    idle: &IdleHops,
+    now: Now,
+) -> Result<Vec<Event>, Rejection> {
+    within("reason", reason.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
+    if let Actor::Session(session) = by {
+        let saw_itself = |hop: usize| {
+            ask.visited.contains(&hop) && ask.route.hops[hop].to.session() == Some(session)
+        };
+        if !saw_itself(hop) {
+            return Err(Rejection::NotSender);
+        }
+    }
+    if hop < ask.hop.index {
+        // It has moved on already: who is asked now stands in the receipt.
+        return Ok(Vec::new());
+    }
+    if hop > ask.hop.index {
+        let here = format!("the ask is at hop {}, and has not been further", ask.hop.index);
+        return Err(Rejection::Invalid(vec![Violation::new("hop", here)]));
+    }
+    let moved = next_hop(ask, Cause::Refused, by.clone(), reason.clone(), idle, now);
+    let kind = EventKind::Escalated(moved.ok_or(Rejection::LastHop)?);
+    Ok(vec![Event { revision: ask.revision + 1, time: now.time, kind }])
+}
+
+/// The move to the next hop that is not idle; none from the last. Its time starts now, when the
+/// move commits, so that no one is passed over before they were told (rule 22).
+fn next_hop(
+    ask: &Ask,
+    cause: Cause,
+    by: Actor,
+    reason: Option<String>,
+    idle: &IdleHops,
+    now: Now,
+) -> Option<Escalated> {
+    let landing = ask.route.first_awake(ask.hop.index + 1, idle)?;
+    let timeout = ask.route.hops[landing.index].timeout;
+    Some(Escalated {
+        hop: landing.index,
+        cause,
+        by,
+        reason,
+        deadline: timeout.map(|timeout| now.time + timeout),
+        skipped: landing.skipped,
+    })
+}
+
+/// The move to the first hop of people, from wherever a session is asked.
+fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
+    let people = |index: &usize| ask.route.hops[*index].to.session().is_none();
+    let first = (ask.hop.index..ask.route.hops.len()).find(people);
+    let first = first.expect("the last hop of a route is people");
+    let landing = ask.route.first_awake(first, idle).expect("it is within the route");
+    let timeout = ask.route.hops[landing.index].timeout;
+    Escalated {
+        hop: landing.index,
+        cause: Cause::AskersExpiry,
+        by: Actor::Timer,
+        reason: Some("the asker's deadline passed while a session was asked".to_owned()),
+        deadline: timeout.map(|timeout| now.time + timeout),
+        skipped: landing.skipped,
+    }
+}
+
+/// Whatever is due, in due order, each as if alone (rules 3 and 22).
+fn tick(ask: &Ask, idle: &IdleHops, now: Now) -> Vec<Event> {
+    let mut ask = ask.clone();
+    let mut events = Vec::new();
+    while let Some(kind) = due(&ask, idle, now) {
+        let event = Event { revision: ask.revision + 1, time: now.time, kind };
+        ask = evolve(Some(ask), &event);
+        events.push(event);
+    }
+    events
+}
+
+fn due(ask: &Ask, idle: &IdleHops, now: Now) -> Option<EventKind> {
+    let is_due = |time: Timestamp| time <= now.time;
+    if !ask.is_open() {
+        return None;
+    }
+    if let Some(claim) = &ask.claim {
+        return is_due(claim.lapse).then(|| EventKind::ClaimLapsed { by: claim.by.clone() });
+    }
+    let route = ask.hop.deadline.filter(|time| is_due(*time));
+    let expiry = ask.expiry.filter(|expiry| is_due(expiry.time));
+    match (route, expiry) {
+        (Some(route), expiry) if expiry.is_none_or(|expiry| route <= expiry.time) => {
+            let who = ask.route.target(ask.hop.index);
+            let after = route.since(ask.hop.since);
+            let reason = format!("{who} did not answer in {after}");
+            let moved = next_hop(ask, Cause::Timeout, Actor::Timer, Some(reason), idle, now);
+            Some(EventKind::Escalated(moved.expect("only the last hop has no timer")))
+        }
+        (_, Some(expiry)) => match (ask.route.target(ask.hop.index), expiry.action) {
+            (Target::Session(_), _) => Some(EventKind::Escalated(to_people(ask, idle, now))),
+            (Target::People { .. }, ExpiryAction::Stop) => Some(EventKind::Expired),
+        },
+        (_, None) => None,
+    }
+}
+
+/// A claim by `by`. Renewed or taken over, the timers keep what they had when they were first held.
+fn claim(
+    ask: &Ask,
+    by: &PersonName,
+    length: Span,
+    take_over: bool,
+    now: Now,
+) -> Result<EventKind, Rejection> {
+    if !(limits::CLAIM_MIN..=limits::CLAIM).contains(&length) {
+        let bounds = format!("must be from {} to {}", limits::CLAIM_MIN, limits::CLAIM);
+        return Err(Rejection::Invalid(vec![Violation::new("length", bounds)]));
+    }
+    let left = |deadline: Timestamp| deadline.since(now.time);
+    let (route_left, expiry_left) = match &ask.claim {
+        Some(held) if held.by != *by && !take_over => {
+            return Err(Rejection::Claimed(held.by.clone()));
+        }
+        Some(held) => (held.route_left, held.expiry_left),
+        None => (ask.hop.deadline.map(left), ask.expiry.map(|expiry| left(expiry.time))),
+    };
+    Ok(EventKind::Claimed { by: by.clone(), lapse: now.time + length, route_left, expiry_left })
+}
+
+/// An expiry still in force starts anew with a reply, at its original length.
+fn rearmed(expiry: Expiry, now: Now) -> Expiry {
+    Expiry { time: now.time + expiry.after, ..expiry }
+}
+
+/// The content with the options a reply replaces; none when it replaces none.
+fn replaced(
+    ask: &Ask,
+    options: &BTreeMap<String, Vec<QuestionOption>>,
+) -> Result<Option<Content>, Rejection> {
+    if options.is_empty() {
+        return Ok(None);
+    }
+    let mut content = ask.content.clone();
+    let mut found = Vec::new();
+    for (id, replacement) in options {
+        let shown = text::visible_line(id);
+        match content.questions.iter_mut().find(|question| question.id == *id) {
+            None => found.push(Violation::new(format!("options[{shown}]"), "no such question")),
+            Some(question) => {
+                let field = format!("options[{shown}]");
+                check_options(replacement, question.multiple, &field, &mut found);
+                question.options.clone_from(replacement);
+            }
+        }
+    }
+    valid(found)?;
+    Ok(Some(content))
+}

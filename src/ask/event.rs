@@ -1,0 +1,119 @@
+//! What happened to an ask, in the past tense. The history of events is the record: the ask is what
+//! they fold to (rule 18).
+
+use super::content::{Content, ContentDigest};
+use super::names::{Actor, AskId, Namespace, PersonName, SessionRef, WorkId};
+use super::route::{Cause, Route, Skipped};
+use super::time::{Span, Timestamp};
+use super::{Answers, Expiry, Priority};
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened. Dense per ask: revisions run 1, 2, 3, …
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its place in the history, from 1.
+    pub revision: u64,
+    /// The service time of its commit.
+    pub time: Timestamp,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// It was filed, and routed to its first hop.
+    Filed(Box<Filed>),
+    /// It moved to another hop.
+    Escalated(Escalated),
+    /// Every question was answered.
+    Answered { by: Actor, answers: Answers },
+    /// A person said no.
+    Declined { by: PersonName, note: Option<String> },
+    /// The asker took it back.
+    Withdrawn { by: SessionRef, note: Option<String> },
+    /// The asker's deadline passed.
+    Expired,
+    /// The asker's session was ended, by whom it says.
+    Abandoned { by: Actor },
+    /// Somebody asked, or a person, spoke.
+    Said { by: Actor, text: String },
+    /// The asker spoke; the content where it changed, the expiry where it started anew.
+    Replied { by: SessionRef, text: String, content: Option<Content>, expiry: Option<Expiry> },
+    /// A person was shown this content.
+    Seen { by: PersonName, digest: ContentDigest },
+    /// A person is on it: the timers stand still with this much left.
+    Claimed {
+        by: PersonName,
+        lapse: Timestamp,
+        route_left: Option<Span>,
+        expiry_left: Option<Span>,
+    },
+    /// They are not any more: the timers run on.
+    Released { by: PersonName },
+    /// Their time was up: the timers run on.
+    ClaimLapsed { by: PersonName },
+    /// The asker has the turn or outcome of this revision, and every turn before it.
+    Acknowledged { delivery: u64 },
+    /// Nobody is left to give the outcome to.
+    Undeliverable { reason: String },
+}
+
+/// An ask, as filed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filed {
+    /// Its id.
+    pub id: AskId,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// What is asked.
+    pub content: Content,
+    /// How much it matters.
+    pub priority: Priority,
+    /// Who asks.
+    pub asker: SessionRef,
+    /// For which work.
+    pub work: WorkId,
+    /// The root of that work.
+    pub tree: WorkId,
+    /// Who sent the work, nearest first.
+    pub chain: Vec<SessionRef>,
+    /// Who is asked in turn.
+    pub route: Route,
+    /// Where it waits first.
+    pub first: Escalated,
+    /// The asker's deadline.
+    pub expiry: Option<Expiry>,
+}
+
+/// A move to a hop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Escalated {
+    /// The hop now in force.
+    pub hop: usize,
+    /// Why.
+    pub cause: Cause,
+    /// Who moved it.
+    pub by: Actor,
+    /// Why, in words.
+    pub reason: Option<String>,
+    /// Its route timer.
+    pub deadline: Option<Timestamp>,
+    /// Hops passed over on the way.
+    pub skipped: Vec<Skipped>,
+}
+
+impl EventKind {
+    /// Whether the ask is settled by it.
+    pub fn settles(&self) -> bool {
+        matches!(
+            self,
+            EventKind::Answered { .. }
+                | EventKind::Declined { .. }
+                | EventKind::Withdrawn { .. }
+                | EventKind::Expired
+                | EventKind::Abandoned { .. }
+        )
+    }
+}

@@ -1,0 +1,76 @@
+//! Every limit of the domain: a name, a number and a reason (rule 14).
+//!
+//! Limits of the wire (message size, streams, queues) stand beside what they bound, in `grpc` and
+//! `engine`; this is the table of what an ask, a session and their texts may be.
+
+use super::time::Span;
+
+/// Questions in one ask. More than four at once is a form, and people put forms off.
+pub const QUESTIONS: usize = 4;
+/// Options of one question: what a person can compare without scrolling.
+pub const OPTIONS: usize = 16;
+/// Bytes of a question's id. It is a key in answers, not prose.
+pub const QUESTION_ID_BYTES: usize = 64;
+/// Bytes of a header: one column of an inbox.
+pub const HEADER_BYTES: usize = 128;
+/// Bytes of a question's text: a page.
+pub const QUESTION_BYTES: usize = 4_096;
+/// Bytes of an option's label: it is shown on one line and typed in a shell.
+pub const LABEL_BYTES: usize = 128;
+/// Bytes of an option's description: a paragraph.
+pub const DESCRIPTION_BYTES: usize = 1_024;
+/// Bytes of the context of an ask: a long diff or log excerpt, and small enough to stay on a page.
+pub const CONTEXT_BYTES: usize = 65_536;
+/// Bytes of a free-text answer, one question's.
+pub const ANSWER_TEXT_BYTES: usize = 16_384;
+/// Bytes of a note or a reason: with a decline, an escalation or a withdrawal.
+pub const NOTE_BYTES: usize = 4_096;
+/// Bytes of one turn of talk.
+pub const TURN_BYTES: usize = 16_384;
+/// Turns of talk on one ask. Beyond this it is a conversation, and wants another ask.
+pub const TURNS: usize = 100;
+/// Bytes of the name of an agent, a person, a group, a host or a namespace.
+pub const NAME_BYTES: usize = 64;
+/// Bytes of a request id: room for a UUID and whatever a caller puts before it.
+pub const REQUEST_ID_BYTES: usize = 128;
+/// Open asks of one session, exact: a session with four open decisions should wait, not ask.
+pub const OPEN_ASKS: usize = 4;
+/// Works one session may hold. An older one can still be named; a new one needs a new session.
+pub const WORKS: usize = 64;
+/// How deep work may be sent below a root session: beyond it nobody knows what was wanted.
+pub const DEPTH: usize = 8;
+/// Hops of one route.
+pub const HOPS: usize = 16;
+/// Characters a prefix of an id needs after `ask_`: one in a million, so rarely two.
+pub const PREFIX_CHARS: usize = 4;
+/// Matches an ambiguous prefix lists.
+pub const PREFIX_MATCHES: usize = 10;
+
+/// Shortest time of a hop: less, and nobody could read the question. Tests and the demo lower it
+/// by configuration.
+pub const ROUTE_TIMEOUT_MIN: Span = Span::from_millis(1);
+/// Longest time of a hop: a week; who has not answered by then is not there.
+pub const ROUTE_TIMEOUT_MAX: Span = Span::from_hours(7 * 24);
+/// Time of a hop to a session where nothing else is said.
+pub const ROUTE_TIMEOUT: Span = Span::from_mins(15);
+/// Shortest expiry: a person cannot be asked in less.
+pub const EXPIRE_MIN: Span = Span::from_mins(1);
+/// Longest expiry.
+pub const EXPIRE_MAX: Span = Span::from_hours(7 * 24);
+/// How long a claim holds the timers, unless it says less; renewable.
+pub const CLAIM: Span = Span::from_mins(15);
+/// Shortest claim.
+pub const CLAIM_MIN: Span = Span::from_secs(1);
+/// What an expiry has left at least when it runs on after it was held.
+pub const EXPIRE_LEFT_MIN: Span = Span::from_mins(1);
+/// How long a person's unread turn may hold an expiry.
+pub const UNREAD_HOLD_MAX: Span = Span::from_hours(1);
+/// How long a ticket may be redeemed: a working day and the evening.
+pub const TICKET_LIFE: Span = Span::from_hours(12);
+/// How long a session may be without its hold before it is paused: a daemon's restart, a short
+/// suspend, a busy machine.
+pub const HOLD_GRACE: Span = Span::from_secs(30);
+/// How long a settled ask is kept after its delivery ended, and with it its receipts.
+pub const RETENTION: Span = Span::from_hours(30 * 24);
+/// How long a settled ask is kept that nobody has acknowledged.
+pub const RETENTION_UNREAD: Span = Span::from_hours(90 * 24);

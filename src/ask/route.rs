@@ -1,0 +1,193 @@
+//! Who is asked, in what order, for how long; and why a hop is passed over.
+
+use super::names::{GroupName, PersonName, SessionRef};
+use super::time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whom a hop names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Exactly this session of exactly this agent.
+    Session(SessionRef),
+    /// Any of these people.
+    People {
+        /// The set's name, where it has one.
+        group: Option<GroupName>,
+        /// Its members; never empty where an ask waits.
+        people: Vec<PersonName>,
+    },
+}
+
+impl Target {
+    /// One person.
+    pub fn person(name: PersonName) -> Self {
+        Target::People { group: None, people: vec![name] }
+    }
+
+    /// The session, where it is one.
+    pub fn session(&self) -> Option<&SessionRef> {
+        match self {
+            Target::Session(session) => Some(session),
+            Target::People { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Session(session) => session.fmt(f),
+            Target::People { group: Some(group), .. } => group.fmt(f),
+            Target::People { people, .. } => {
+                let names: Vec<_> = people.iter().map(PersonName::as_str).collect();
+                f.write_str(&names.join(", "))
+            }
+        }
+    }
+}
+
+/// One entry of a route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hop {
+    /// Who is asked.
+    pub to: Target,
+    /// For how long, before the next hop; none on the last.
+    pub timeout: Option<Span>,
+}
+
+/// The ordered list of who is asked: data, fixed when the ask is filed. The last hop is people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    /// Never empty.
+    pub hops: Vec<Hop>,
+}
+
+impl Route {
+    /// The sender first, where there is one, for `timeout`; then the person `owner`.
+    pub fn to_sender_then_owner(sender: Option<&SessionRef>, timeout: Span) -> Self {
+        let sender = sender
+            .map(|sender| Hop { to: Target::Session(sender.clone()), timeout: Some(timeout) });
+        let owner = Hop { to: Target::person(PersonName::owner()), timeout: None };
+        Self { hops: sender.into_iter().chain([owner]).collect() }
+    }
+
+    /// Whom hop `index` asks: as written, or `owner` where that is nobody (rule 9).
+    pub fn target(&self, index: usize) -> Target {
+        match &self.hops[index].to {
+            Target::People { people, .. } if people.is_empty() => {
+                Target::person(PersonName::owner())
+            }
+            target => target.clone(),
+        }
+    }
+
+    /// The first hop from `start` on that is not idle, and those passed over on the way. Where all
+    /// are idle it is the last, which [`target`](Self::target) makes `owner` when it is empty.
+    /// None when `start` is past the end.
+    pub(super) fn first_awake(&self, start: usize, idle: &[Option<Idle>]) -> Option<Landing> {
+        if start >= self.hops.len() {
+            return None;
+        }
+        let mut skipped = Vec::new();
+        for index in start..self.hops.len() {
+            match idle.get(index).copied().flatten() {
+                Some(why) => skipped.push(Skipped { hop: index, why }),
+                None => return Some(Landing { index, skipped }),
+            }
+        }
+        skipped.pop();
+        Some(Landing { index: self.hops.len() - 1, skipped })
+    }
+}
+
+/// Where an ask comes to wait, and what was passed over.
+pub(super) struct Landing {
+    pub index: usize,
+    pub skipped: Vec<Skipped>,
+}
+
+/// Why a hop cannot answer now, so that waiting on it would be waiting for nothing (rule 9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Idle {
+    /// Its session has ended, or is not known any more.
+    Ended,
+    /// Its session is paused.
+    Paused,
+    /// It is the asker itself.
+    IsAsker,
+    /// It is blocked on the asker, or on a session between it and the asker.
+    Blocked,
+    /// It has said that it does not answer asks.
+    AnswersNone,
+    /// It is a set of people without members.
+    EmptyGroup,
+}
+
+impl Idle {
+    /// The cause an escalation past such a hop has.
+    pub fn cause(self) -> Cause {
+        match self {
+            Idle::Blocked | Idle::IsAsker => Cause::SenderBlocked,
+            Idle::Ended | Idle::Paused | Idle::AnswersNone | Idle::EmptyGroup => Cause::SenderGone,
+        }
+    }
+
+    /// A sentence about `who`.
+    pub fn sentence(self, who: &Target) -> String {
+        match self {
+            Idle::Ended => format!("{who} has ended"),
+            Idle::Paused => format!("{who} is paused"),
+            Idle::IsAsker => format!("{who} is the asker"),
+            Idle::Blocked => format!("{who} is blocked until this work is done"),
+            Idle::AnswersNone => format!("{who} does not answer asks"),
+            Idle::EmptyGroup => "nobody is in the group".to_owned(),
+        }
+    }
+}
+
+/// A hop that was passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its place in the route.
+    pub hop: usize,
+    /// Why.
+    pub why: Idle,
+}
+
+/// Why the hop in force is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// It is where the ask was filed to.
+    Filed,
+    /// The route timer of the hop before it ran out.
+    Timeout,
+    /// Who was asked refused, or a person moved it on.
+    Refused,
+    /// Who was to be asked is gone.
+    SenderGone,
+    /// Who was to be asked is blocked on this very work.
+    SenderBlocked,
+    /// The asker's own deadline came while a session was asked.
+    AskersExpiry,
+}
+
+/// Who is waited on now, since when, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HopInForce {
+    /// Its place in the route.
+    pub index: usize,
+    /// Why the ask is here.
+    pub cause: Cause,
+    /// The same in words; what a refuser said, where one did.
+    pub reason: Option<String>,
+    /// When the move here was committed.
+    pub since: Timestamp,
+    /// The route timer; none on the last hop.
+    pub deadline: Option<Timestamp>,
+    /// What was passed over on the way here.
+    pub skipped: Vec<Skipped>,
+}

@@ -1,0 +1,113 @@
+//! What may be hidden in text, and how it is shown (rule 21).
+//!
+//! Text from agents and people is stored as it came and made visible where it is shown. This module
+//! decides which characters can hide something or move a terminal's cursor; it does not lay out.
+
+use std::borrow::Cow;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+/// Whether `c` must not reach a terminal, a log or a page as it is: control characters, escape
+/// sequences' beginnings, bidirectional overrides, zero-width and tag characters, private use,
+/// line separators that only some programs take for one, and what is assigned to nothing.
+pub fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    // The Hangul fillers and the braille blank are letters and symbols by category, and invisible.
+    // Variation selectors belong to emoji, but a run of them carries hidden bytes.
+    let blank = matches!(
+        c,
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}' | '\u{034f}'
+            | '\u{fe00}'..='\u{fe0e}' | '\u{e0100}'..='\u{e01ef}'
+    );
+    let joiner = c == '\u{200d}'; // holds emoji together; alone it only looks like nothing
+    blank
+        || (!joiner
+            && matches!(
+                c.general_category(),
+                GeneralCategory::Control
+                    | GeneralCategory::Format
+                    | GeneralCategory::LineSeparator
+                    | GeneralCategory::ParagraphSeparator
+                    | GeneralCategory::PrivateUse
+                    | GeneralCategory::Surrogate
+                    | GeneralCategory::Unassigned
+            ))
+}
+
+/// `text` with every hidden character shown as a mark (`\u{1b}`); line feeds and tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    show(text, |c| is_hidden(c) && c != '\n' && c != '\t')
+}
+
+/// `text` on one line: as [`visible`], and line feeds and tabs are marks too.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    show(text, is_hidden)
+}
+
+fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&hide) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !hide(c) => shown.push(c),
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            '\r' => shown.push_str("\\r"),
+            c => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether `text` is one line with nothing hidden in it.
+pub fn is_one_safe_line(text: &str) -> bool {
+    !text.chars().any(is_hidden)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rule 21 at its source: what every surface calls before it shows text.
+    #[test]
+    fn rule_21_nothing_hidden_in_text() {
+        let hostile = [
+            "\u{1b}[2J",
+            "\u{9b}31m",
+            "\u{7}",
+            "\u{8}",
+            "\u{7f}",
+            "\u{0}",
+            "\r",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{200b}",
+            "\u{feff}",
+            "\u{e0041}",
+            "\u{e000}",
+            "\u{2028}",
+            "\u{85}",
+            "\u{3164}",
+            "\u{ad}",
+            "\u{fe00}",
+            "\u{10ffff}",
+        ];
+        for text in hostile {
+            assert!(!is_one_safe_line(text), "{text:?}");
+            assert!(is_one_safe_line(&visible(text)), "{text:?}");
+        }
+        assert_eq!(visible("rm \u{202e}fdp.exe"), "rm \\u{202e}fdp.exe");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_script_stays_as_it_is() {
+        for text in ["Grüße", "日本語", "한국어", "नमस्ते", "שלום", "👩‍👩‍👧 ✅", "❤\u{fe0f}", "a\nb\tc"]
+        {
+            assert_eq!(visible(text), text);
+        }
+        assert_eq!(visible_line("a\nb\tc"), "a\\nb\\tc");
+    }
+}

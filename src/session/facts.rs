@@ -1,0 +1,45 @@
+//! What sessions say about hops: who cannot answer, and why (rule 9).
+
+use super::{Session, Standing, Work};
+use crate::ask::{Idle, IdleHops, Route, SessionRef, Target};
+
+/// Why `hop`, a session's record as it is now, cannot answer an ask of `asker`'s; none when it can.
+///
+/// `below` is the work next below the hop on the way to the asker, with the session that holds it:
+/// the hop is blocked while that work was sent as blocking and in the stay it was sent in.
+pub fn idle(
+    hop: Option<&Session>,
+    asker: &SessionRef,
+    below: Option<(&Work, &Session)>,
+) -> Option<Idle> {
+    let Some(hop) = hop else { return Some(Idle::Ended) };
+    match hop.standing {
+        Standing::Ended { .. } => return Some(Idle::Ended),
+        Standing::Paused { .. } => return Some(Idle::Paused),
+        Standing::Active => {}
+    }
+    if hop.id == asker.session {
+        return Some(Idle::IsAsker);
+    }
+    if !hop.answers_asks {
+        return Some(Idle::AnswersNone);
+    }
+    let blocked = below.is_some_and(|(work, holder)| work.blocking == Some(holder.stay));
+    blocked.then_some(Idle::Blocked)
+}
+
+/// Each hop of `route` in turn: a session's by `of_session`, a set of people by whether it is one.
+///
+/// # Errors
+///
+/// Whatever `of_session` fails with.
+pub fn idle_hops<E>(
+    route: &Route,
+    mut of_session: impl FnMut(&SessionRef) -> Result<Option<Idle>, E>,
+) -> Result<IdleHops, E> {
+    let each = route.hops.iter().map(|hop| match &hop.to {
+        Target::Session(session) => of_session(session),
+        Target::People { people, .. } => Ok(people.is_empty().then_some(Idle::EmptyGroup)),
+    });
+    each.collect()
+}

@@ -1,0 +1,186 @@
+//! Sessions, the work they were sent and by whom, tickets and tokens: records and the rules over
+//! them. Pure, like [`ask`](crate::ask); start reading at [`decide`](decide()).
+//!
+//! Sessions keep no history: a record and its revision are all there is.
+
+mod decide;
+mod facts;
+mod secret;
+
+pub use decide::{Command, Deed, Denied, ENROLL_REVISION, decide, enroll};
+pub use facts::{idle, idle_hops};
+pub use secret::{Kind, Secret, SecretHash};
+
+use crate::ask::{
+    AgentName, AskId, HostName, Namespace, PersonName, SessionId, SessionRef, Timestamp, WorkId,
+};
+use serde::{Deserialize, Serialize};
+
+/// One run of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// Which agent runs.
+    pub agent: AgentName,
+    /// The principal whose credential enrolled it, or its parent.
+    pub host: HostName,
+    /// The session that enrolled it by a ticket; none for a root session.
+    pub parent: Option<SessionRef>,
+    /// How often this record was written.
+    pub revision: u64,
+    /// When it was enrolled.
+    pub create_time: Timestamp,
+    /// Active, paused or ended.
+    pub standing: Standing,
+    /// Whether its asks have yet to be moved after it was paused or ended.
+    pub sweep: bool,
+    /// Counts the pauses and resumes somebody asked for: a blocking work counts only while the run
+    /// that sent it still holds the session, and so only in the stay it was sent in.
+    pub stay: u32,
+    /// Its token, hashed.
+    pub token: SecretHash,
+    /// Whether that token has ever been used; until then a replayed Enroll may mint another.
+    pub token_used: bool,
+    /// The secret of whoever holds it, hashed.
+    pub hold: SecretHash,
+    /// Whether it was ever held: then losing the hold pauses it.
+    pub held: bool,
+    /// The works it was sent, oldest first.
+    pub works: Vec<WorkId>,
+    /// Its open asks; their number is limited exactly.
+    pub open_asks: Vec<AskId>,
+    /// Whether it answers asks at all.
+    pub answers_asks: bool,
+}
+
+/// Whether a session runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It may do everything.
+    Active,
+    /// It may read, watch, acknowledge and withdraw, and be resumed.
+    Paused {
+        /// Since when.
+        since: Timestamp,
+        /// Whether only its hold was lost: then the same holder may take it up again.
+        lost_hold: bool,
+    },
+    /// It is over.
+    Ended {
+        /// Since when.
+        since: Timestamp,
+        /// Who ended it.
+        by: crate::ask::Actor,
+    },
+}
+
+impl Session {
+    /// This run of this agent.
+    pub fn reference(&self) -> SessionRef {
+        SessionRef { agent: self.agent.clone(), session: self.id }
+    }
+
+    /// Whether it runs.
+    pub fn is_active(&self) -> bool {
+        self.standing == Standing::Active
+    }
+
+    /// Whether it is over.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.standing, Standing::Ended { .. })
+    }
+}
+
+/// One piece of work a session was sent, or its own where it is a root session. Never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Its id.
+    pub id: WorkId,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// Whose work it is.
+    pub session: SessionRef,
+    /// The work it was sent from; none for a root session's own.
+    pub from: Option<WorkId>,
+    /// The root of it: itself, for a root session's own.
+    pub tree: WorkId,
+    /// Who sent it, who sent them theirs, and so on: nearest first. Its length is its depth.
+    pub chain: Vec<SessionRef>,
+    /// The stay of `session` while which the sender is blocked on it.
+    pub blocking: Option<u32>,
+    /// When it was taken up.
+    pub create_time: Timestamp,
+}
+
+impl Work {
+    /// Who sent it.
+    pub fn sender(&self) -> Option<&SessionRef> {
+        self.chain.first()
+    }
+}
+
+/// What a sender hands over with work. Redeemed once, by enrolling a session or by an active one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticket {
+    /// The secret, hashed: its key.
+    pub secret: SecretHash,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// How often this record was written.
+    pub revision: u64,
+    /// Who sent the work.
+    pub sender: SessionRef,
+    /// The work it was sent from.
+    pub from: WorkId,
+    /// The id the work will have.
+    pub work: WorkId,
+    /// Whether the sender is blocked until the work is done.
+    pub blocking: bool,
+    /// Until when it may be redeemed.
+    pub expire_time: Timestamp,
+    /// Who redeemed it.
+    pub spent_by: Option<SessionRef>,
+    /// Whether a replay of its SendWork has minted another in its place.
+    pub void: bool,
+}
+
+/// A principal's own credential, as stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// The secret, hashed: its key.
+    pub secret: SecretHash,
+    /// Where its principal lives.
+    pub namespace: Namespace,
+    /// How often this record was written.
+    pub revision: u64,
+    /// Whom it stands for.
+    pub principal: Principal,
+    /// Whether it is no longer good.
+    pub void: bool,
+}
+
+/// Whoever a credential stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Principal {
+    /// One run of an agent.
+    Session(SessionRef),
+    /// What enrolls root sessions.
+    Host(HostName),
+    /// A human who may answer.
+    Person(PersonName),
+}
+
+impl From<Principal> for crate::ask::Actor {
+    fn from(principal: Principal) -> Self {
+        match principal {
+            Principal::Session(session) => crate::ask::Actor::Session(session),
+            Principal::Host(host) => crate::ask::Actor::Host(host),
+            Principal::Person(person) => crate::ask::Actor::Person(person),
+        }
+    }
+}
