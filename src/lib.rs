@@ -1,8 +1,18 @@
 //! askway carries an agent's question to the session that sent it the work, holds it durably with a
 //! route timer, moves it to a person on timeout or refusal, and streams the answer to whoever waits.
+//!
+//! Start with [`ask`], the domain; ARCHITECTURE.md draws how the rest hangs together.
+
 pub mod ask;
-pub mod session;
-pub mod service {}
+pub mod client;
 pub mod engine {
-    pub mod clock {}
+    //! x
+    pub mod clock {
+        //! x
+    }
 }
+pub mod error;
+pub mod grpc;
+pub mod service;
+pub mod session;
+pub mod store;

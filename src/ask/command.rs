@@ -57,6 +57,7 @@ pub enum Gone {
 
 /// What somebody wants done. Who they are was established from their credential; whose turn it is,
 /// is decided here.
+#[expect(missing_docs, reason = "each variant's sentence names its fields")]
 #[derive(Clone, Debug)]
 pub enum Command {
     /// A session files an ask.

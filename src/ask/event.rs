@@ -20,6 +20,7 @@ pub struct Event {
 }
 
 /// What can happen.
+#[expect(missing_docs, reason = "each variant's sentence names its fields")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {

@@ -22,6 +22,7 @@ use crate::ask::{
 pub const ENROLL_REVISION: u64 = 1;
 
 /// What somebody wants done to a session.
+#[expect(missing_docs, reason = "each variant's sentence names its fields")]
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Whoever runs it begins, or goes on, to hold it.

@@ -1,0 +1,275 @@
+//! What can go wrong for a caller: one type, and the closed list of reasons.
+//!
+//! A *refusal* is an ordinary answer and travels in a receipt; everything else is a fault and
+//! becomes a gRPC status. Both carry a [`Reason`].
+
+use crate::ask::{Ask, AskId, Rejection, Violation};
+use crate::session::Denied;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// Why: the closed list. Programs may switch on it; a name never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Reason { $($(#[$doc])* $name,)* }
+
+        impl Reason {
+            /// Every reason there is.
+            pub const ALL: &'static [Reason] = &[$(Reason::$name,)*];
+
+            /// As it stands in a receipt or an ErrorInfo.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Reason::$name => $text,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    // Refusals: the receipt says so, nothing changed, the request id is still good.
+    /// The ask does not wait on this session.
+    NotSender = "NOT_SENDER",
+    /// Only the asker may.
+    NotAsker = "NOT_ASKER",
+    /// There is nobody further to ask.
+    LastHop = "LAST_HOP",
+    /// The content is not the one that was shown.
+    Stale = "STALE",
+    /// Another person is on it.
+    Claimed = "CLAIMED",
+    /// This person is not on it.
+    NotClaimed = "NOT_CLAIMED",
+    /// The talk is as long as talk may be.
+    TooManyTurns = "TOO_MANY_TURNS",
+    /// The session has as many open asks as it may have.
+    TooManyOpen = "TOO_MANY_OPEN",
+    /// The session holds as many works as it may hold.
+    TooManyWorks = "TOO_MANY_WORKS",
+    /// None of the session's works has this id.
+    NoSuchWork = "NO_SUCH_WORK",
+    /// The work would be sent deeper than work may be.
+    TooDeep = "TOO_DEEP",
+    /// The work comes from the session itself, or from its own descendant.
+    WorkCycle = "WORK_CYCLE",
+    /// The ticket is not good: unknown, used, void, or its sender has ended.
+    BadTicket = "BAD_TICKET",
+    /// The ticket's time is over.
+    TicketExpired = "TICKET_EXPIRED",
+    /// The session is paused.
+    SessionPaused = "SESSION_PAUSED",
+    /// The session is active.
+    SessionActive = "SESSION_ACTIVE",
+    /// The session has ended.
+    SessionEnded = "SESSION_ENDED",
+
+    // Faults: a status says so.
+    /// A field is not as it must be.
+    InvalidArgument = "INVALID_ARGUMENT",
+    /// The prefix of an id fits several.
+    AmbiguousId = "AMBIGUOUS_ID",
+    /// There is no such thing, or none the caller may see.
+    NotFound = "NOT_FOUND",
+    /// The revision asked for has not happened here.
+    RevisionAhead = "REVISION_AHEAD",
+    /// No credential, where one is needed.
+    NoCredential = "NO_CREDENTIAL",
+    /// The credential is not good.
+    BadCredential = "BAD_CREDENTIAL",
+    /// A principal of this kind may not do this.
+    WrongPrincipal = "WRONG_PRINCIPAL",
+    /// The holder's secret is not this session's.
+    NotHolder = "NOT_HOLDER",
+    /// The request id was used for something else.
+    RequestIdReused = "REQUEST_ID_REUSED",
+    /// A queue is full.
+    Busy = "BUSY",
+    /// The store cannot be read or written now.
+    StoreUnavailable = "STORE_UNAVAILABLE",
+    /// The server is stopping.
+    Stopping = "STOPPING",
+    /// The program is wrong.
+    Internal = "INTERNAL",
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a call did not do what it asked for.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// An ordinary no: goes into a receipt.
+    Refused(Refusal),
+    /// Fields are wrong: all of them.
+    Invalid(Vec<Violation>),
+    /// A prefix fits several asks.
+    Ambiguous(Vec<AskId>),
+    /// No such thing, or none the caller may see; the sentence names only what was sent.
+    NotFound(String),
+    /// The revision asked for is ahead of the ask's, which is this.
+    RevisionAhead(u64),
+    /// No credential, or a bad one.
+    Unauthenticated(Reason, String),
+    /// A good credential of the wrong kind.
+    Denied(Reason, String),
+    /// Needs the session to be in another standing.
+    Precondition(Reason, String),
+    /// The request id was used for something else.
+    RequestIdReused,
+    /// Too much at once; good again after this long.
+    Busy(Duration),
+    /// Not now; good again after this long.
+    Unavailable(Reason, String, Duration),
+    /// Ours. The sentence is for the log.
+    Internal(String),
+}
+
+/// An ordinary no.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Why.
+    pub reason: Reason,
+    /// Why, in words, with what would help.
+    pub message: String,
+    /// The ask as it is, where there is one that the caller may see.
+    pub ask: Option<Arc<Ask>>,
+    /// Over a limit: the open asks that fill it.
+    pub open: Vec<AskId>,
+}
+
+/// How long a caller should wait before it tries a stopped or failing store again.
+pub const RETRY_AFTER: Duration = Duration::from_millis(250);
+
+impl Error {
+    /// A refusal with a sentence.
+    pub fn refused(reason: Reason, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Error::Refused(Refusal { reason, message, ask: None, open: Vec::new() })
+    }
+
+    /// The store cannot be read or written now.
+    pub fn store(message: impl Into<String>) -> Self {
+        Error::Unavailable(Reason::StoreUnavailable, message.into(), RETRY_AFTER)
+    }
+
+    /// The server is stopping.
+    pub fn stopping() -> Self {
+        let message = "the daemon is stopping; the same request may be sent to it again".into();
+        Error::Unavailable(Reason::Stopping, message, RETRY_AFTER)
+    }
+
+    /// No such ask, as far as the caller may know.
+    pub fn no_such_ask(id: impl fmt::Display) -> Self {
+        Error::NotFound(format!("no ask {id}"))
+    }
+
+    /// No such session, as far as the caller may know.
+    pub fn no_such_session(id: impl fmt::Display) -> Self {
+        Error::NotFound(format!("no session {id}"))
+    }
+
+    /// One wrong field.
+    pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Error::Invalid(vec![Violation::new(field, description)])
+    }
+
+    /// What the domain said of an ask; a closed one is not an error, and is answered by its receipt.
+    pub fn of_rejection(rejection: Rejection, ask: &Arc<Ask>) -> Self {
+        let (reason, message) = match rejection {
+            Rejection::Unknown | Rejection::Closed => return Error::no_such_ask(ask.id),
+            Rejection::Invalid(violations) => return Error::Invalid(violations),
+            Rejection::NotSender => (
+                Reason::NotSender,
+                match ask.waiting_on() {
+                    Some(target) => {
+                        format!("it does not wait on this session; it waits on {target}")
+                    }
+                    None => "it does not wait on this session".into(),
+                },
+            ),
+            Rejection::NotAsker => (Reason::NotAsker, "only the session that asked may".into()),
+            Rejection::LastHop => {
+                (Reason::LastHop, "there is nobody further to ask; answer or decline it".into())
+            }
+            Rejection::Stale => {
+                (Reason::Stale, "the content has changed since it was shown; look again".into())
+            }
+            Rejection::Claimed(by) => (Reason::Claimed, format!("{by} is on it; take it over?")),
+            Rejection::NotClaimed => (Reason::NotClaimed, "nobody is on it".into()),
+            Rejection::TooManyTurns => (
+                Reason::TooManyTurns,
+                "the talk on this ask is full; answer it, or ask anew".into(),
+            ),
+        };
+        Error::Refused(Refusal { reason, message, ask: Some(ask.clone()), open: Vec::new() })
+    }
+}
+
+impl From<Denied> for Error {
+    fn from(denied: Denied) -> Self {
+        let (reason, message) = match denied {
+            Denied::TooManyOpen(open) => {
+                let message =
+                    format!("{} asks are open, as many as may be; wait or withdraw", open.len());
+                let reason = Reason::TooManyOpen;
+                return Error::Refused(Refusal { reason, message, ask: None, open });
+            }
+            Denied::NotHolder => {
+                let message = "this is not the secret of the session's holder".into();
+                return Error::Denied(Reason::NotHolder, message);
+            }
+            Denied::Ended => (Reason::SessionEnded, "the session has ended"),
+            Denied::Paused => (Reason::SessionPaused, "the session is paused; resume it first"),
+            Denied::Active => (Reason::SessionActive, "the session is active; pause it first"),
+            Denied::TooManyWorks => {
+                (Reason::TooManyWorks, "the session holds as many works as it may; use another")
+            }
+            Denied::NoSuchWork => (Reason::NoSuchWork, "the session has no such work"),
+            Denied::TooDeep => (Reason::TooDeep, "work is not sent deeper than this"),
+            Denied::BadTicket => (
+                Reason::BadTicket,
+                "the ticket is unknown, used or void, or its sender has ended; ask for another",
+            ),
+            Denied::TicketExpired => {
+                (Reason::TicketExpired, "the ticket's time is over; ask for another")
+            }
+            Denied::Cycle => (Reason::WorkCycle, "the work comes from this session itself"),
+        };
+        Error::refused(reason, message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Refused(refusal) => f.write_str(&refusal.message),
+            Error::Invalid(violations) => {
+                let each = violations.iter().map(|v| format!("{}: {}", v.field, v.description));
+                f.write_str(&each.collect::<Vec<_>>().join("; "))
+            }
+            Error::Ambiguous(ids) => {
+                let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+                write!(f, "it could be any of {}", ids.join(", "))
+            }
+            Error::RevisionAhead(at) => {
+                write!(f, "that revision has not happened; the ask is at {at}: watch it afresh")
+            }
+            Error::RequestIdReused => {
+                f.write_str("this request id was used for something else; use a new one")
+            }
+            Error::Busy(_) => f.write_str("too much at once; try again shortly"),
+            Error::Internal(_) => f.write_str("a fault of the daemon's own; its log says more"),
+            Error::NotFound(message)
+            | Error::Unauthenticated(_, message)
+            | Error::Denied(_, message)
+            | Error::Precondition(_, message)
+            | Error::Unavailable(_, message, _) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,274 @@
+//! Where it is kept. A store loads what a decision may look at, and commits what was decided: whole
+//! or not at all, durable on return. It knows no rule.
+//!
+//! Indexes (inboxes, deadlines, open and unread asks) are the store's own business, derived from the
+//! records it is given ([`index`]), so they cannot disagree with them. A second store is bytes and
+//! indexes; [`suite`] holds the laws that every one must keep.
+
+pub mod index;
+pub mod mem;
+pub mod record;
+pub mod redb;
+
+use crate::ask::{
+    Ask, AskId, Event, Namespace, PersonName, RequestId, SessionId, SessionRef, Timestamp, WorkId,
+};
+use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// Where it is kept. `mem` and `redb` are ready at once and never wait; a store behind a network may.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// The records of these keys, in their order; none where there is no such record. All are of
+    /// one moment.
+    async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault>;
+
+    /// Applies each change, in order, whole or not at all; durable on return. The only write.
+    /// A later change of the batch sees the earlier ones.
+    async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault>;
+
+    /// What happened to an ask after a revision, in order, at most `limit` events; empty for an ask
+    /// that does not exist.
+    async fn history(&self, ask: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Fault>;
+
+    /// The asks of `scope` after `after`, oldest first, at most `limit`, and how many there are in
+    /// all. Only open and unread asks are listed.
+    async fn list(
+        &self,
+        scope: &Scope,
+        after: Option<AskId>,
+        limit: usize,
+    ) -> Result<Listing, Fault>;
+
+    /// The sessions of `scope` after `after`, oldest first, at most `limit`.
+    async fn sessions(
+        &self,
+        scope: &SessionScope,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Fault>;
+
+    /// The asks with the earliest deadlines at or before `until`, earliest first, at most `limit`.
+    async fn deadlines(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+
+    /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
+    /// and those settled lately; at most `limit`, in any order.
+    async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
+}
+
+/// A record's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// An ask, folded from its history.
+    Ask(AskId),
+    /// A session.
+    Session(SessionId),
+    /// A work.
+    Work(WorkId),
+    /// A ticket.
+    Ticket(SecretHash),
+    /// A token.
+    Token(SecretHash),
+    /// A receipt.
+    Receipt(ReceiptKey),
+    /// The clock's mark.
+    Clock,
+}
+
+/// A record. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// An ask.
+    Ask(Arc<Ask>),
+    /// A session.
+    Session(Arc<Session>),
+    /// A work.
+    Work(Arc<Work>),
+    /// A ticket.
+    Ticket(Arc<Ticket>),
+    /// A token.
+    Token(Arc<Token>),
+    /// A receipt.
+    Receipt(Arc<StoredReceipt>),
+    /// The clock's mark.
+    Clock(ClockMark),
+}
+
+impl Record {
+    /// Its name.
+    pub fn key(&self) -> Key {
+        match self {
+            Record::Ask(ask) => Key::Ask(ask.id),
+            Record::Session(session) => Key::Session(session.id),
+            Record::Work(work) => Key::Work(work.id),
+            Record::Ticket(ticket) => Key::Ticket(ticket.secret),
+            Record::Token(token) => Key::Token(token.secret),
+            Record::Receipt(receipt) => Key::Receipt(receipt.key.clone()),
+            Record::Clock(_) => Key::Clock,
+        }
+    }
+
+    /// How often it was written; 1 for what is written once.
+    pub fn revision(&self) -> u64 {
+        match self {
+            Record::Ask(ask) => ask.revision,
+            Record::Session(session) => session.revision,
+            Record::Ticket(ticket) => ticket.revision,
+            Record::Token(token) => token.revision,
+            Record::Work(_) | Record::Receipt(_) | Record::Clock(_) => 1,
+        }
+    }
+}
+
+/// Whose receipt, for which request. Ordered by the request id first: a UUIDv7 keeps time order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ReceiptKey {
+    /// The caller's id for its intent.
+    pub request: RequestId,
+    /// Who called: a principal within its namespace, or a ticket.
+    pub caller: String,
+}
+
+/// What a mutating call came to, one commit with its effect (rule 7).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredReceipt {
+    /// Whose, for which request.
+    pub key: ReceiptKey,
+    /// SHA-256 of the canonical domain payload, in hexadecimal.
+    pub payload: String,
+    /// What it was about.
+    pub subject: Subject,
+    /// Whether the ask was settled already; else the call was accepted.
+    pub closed: bool,
+    /// When it was committed.
+    pub time: Timestamp,
+}
+
+/// What a call was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// An ask.
+    Ask(AskId),
+    /// A session.
+    Session(SessionId),
+    /// A work that a session took up.
+    Work(WorkId),
+    /// A ticket that was minted, for the work it will be.
+    Ticket(SecretHash, WorkId),
+}
+
+/// Where service time stood at a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockMark {
+    /// Service time then.
+    pub service: Timestamp,
+    /// Which boot of the machine.
+    pub boot: String,
+    /// Milliseconds since that boot, suspends counted.
+    pub since_boot: u64,
+}
+
+/// Several changes for one commit.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// In order.
+    pub changes: Vec<Change>,
+    /// Where service time stands; kept with the batch.
+    pub mark: Option<ClockMark>,
+}
+
+/// What one command came to: applied whole, and only while everything it rests on still stands.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// The revision each record must have, 0 for none: of those it writes, and of those it only
+    /// read (its guards).
+    pub expects: Vec<(Key, u64)>,
+    /// New events of asks, in order. The ask as after them is among `writes`.
+    pub events: Vec<(AskId, Event)>,
+    /// Records as they are to be. An ask's tells the store what to index; its history is `events`.
+    pub writes: Vec<Record>,
+    /// Records to remove, an ask with all its events.
+    pub removes: Vec<Key>,
+}
+
+/// What became of one change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// It is on disk.
+    Done,
+    /// Something it rests on has changed: load and decide again. Nothing of it was kept.
+    Conflict,
+}
+
+/// Which asks to list. Only open ones and those with something unread are listed at all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Open, waiting on this session.
+    WaitingOnSession(SessionId),
+    /// Open, waiting on this person.
+    WaitingOnPerson(Namespace, PersonName),
+    /// Filed by this session, open or with something unread.
+    AskedBy(SessionId),
+    /// Open, and known to this session: see [`Ask::is_visible_to`].
+    VisibleTo(SessionRef),
+    /// Open, in this namespace.
+    Open(Namespace),
+    /// Open, in this namespace, waiting on people.
+    OnPeople(Namespace),
+}
+
+/// A stretch of a list of asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Each with its revision, oldest first.
+    pub asks: Vec<(AskId, u64)>,
+    /// How many the scope has in all.
+    pub total: usize,
+}
+
+/// Which sessions to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionScope {
+    /// All of this namespace.
+    Namespace(Namespace),
+    /// This one and those it enrolled.
+    Family(SessionId),
+    /// Those that still have asks to be moved after a pause or an end.
+    ToSweep,
+    /// The active ones that were ever held.
+    Held,
+}
+
+/// Why a store did not do it. Whether a commit took effect is then unknown: load and look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It cannot be read or written now.
+    Unavailable(String),
+    /// What it holds cannot be read by this program: newer, or damaged.
+    Unreadable(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unavailable(why) => write!(f, "the store cannot be reached now: {why}"),
+            Fault::Unreadable(why) => write!(f, "the store cannot be read: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for crate::error::Error {
+    fn from(fault: Fault) -> Self {
+        crate::error::Error::store(fault.to_string())
+    }
+}
