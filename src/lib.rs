@@ -4,6 +4,7 @@
 //! Start with [`ask`], the domain; ARCHITECTURE.md draws how the rest hangs together.
 
 pub mod ask;
+pub mod cli;
 pub mod client;
 pub mod engine {
     //! x

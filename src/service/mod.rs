@@ -74,6 +74,42 @@ pub struct Status {
 #[derive(Clone)]
 pub struct Service {}
 
+/// What a daemon may be told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long a session is asked.
+    pub route_timeout: crate::ask::Span,
+}
+
+impl Service {
+    /// Starts the engine over `store`.
+    pub async fn start(
+        _store: Arc<dyn crate::store::Store>,
+        _settings: Settings,
+    ) -> Result<Self, crate::error::Error> {
+        todo!()
+    }
+
+    /// Makes `secret` a credential of `principal`; nothing when it is one already.
+    pub async fn install(
+        &self,
+        _principal: Principal,
+        _secret: &crate::session::Secret,
+    ) -> Result<(), crate::error::Error> {
+        todo!()
+    }
+
+    /// Begins to stop: every stream ends with `Error::stopping()`, every new call is answered so.
+    pub fn shutdown(&self) {
+        todo!()
+    }
+
+    /// Waits until everything taken up is on disk and answered, after [`shutdown`](Self::shutdown).
+    pub async fn stopped(&self) {
+        todo!()
+    }
+}
+
 /// Pages: asks or sessions in one, where nothing is said.
 pub const PAGE: usize = 100;
 /// Pages: the most in one. A page of whole asks stays under the size of a message.
