@@ -6,12 +6,7 @@
 pub mod ask;
 pub mod cli;
 pub mod client;
-pub mod engine {
-    //! x
-    pub mod clock {
-        //! x
-    }
-}
+pub mod engine;
 pub mod error;
 pub mod grpc;
 pub mod service;

@@ -90,6 +90,28 @@ pub enum Command {
     Tick { idle: IdleHops },
 }
 
+impl Command {
+    /// Where it wants to be told which hops cannot answer; none where that does not matter to it.
+    pub fn idle_hops(&mut self) -> Option<&mut IdleHops> {
+        match self {
+            Command::Ask(filing) => Some(&mut filing.idle),
+            Command::Escalate { idle, .. }
+            | Command::SessionGone { idle, .. }
+            | Command::Tick { idle } => Some(idle),
+            Command::AnswerAgent { .. }
+            | Command::Answer { .. }
+            | Command::Decline { .. }
+            | Command::Withdraw { .. }
+            | Command::Say { .. }
+            | Command::Reply { .. }
+            | Command::MarkSeen { .. }
+            | Command::Claim { .. }
+            | Command::Release { .. }
+            | Command::Acknowledge { .. } => None,
+        }
+    }
+}
+
 /// Why nothing happens. Only [`Closed`](Rejection::Closed) is recorded under the request's id;
 /// the others spend nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,170 +1,332 @@
-//! Asks.
-use super::*;
-use crate::ask::*;
-use crate::error::Error;
+//! What changes an ask: each call becomes one command of the domain, by whoever the caller is.
+
+use super::authorize::{Call, authorize};
+use super::{Caller, Receipt, Service, Verdict};
+use crate::ask::{
+    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, PersonName, QuestionOption,
+    RequestId, SessionRef, Span, WorkId,
+};
+use crate::engine::request::{Deed, File, Reply, Request};
+use crate::error::{Error, Refusal};
+use crate::session::Principal;
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Service {
-    /// Establishes who calls.
-    pub async fn authenticate(&self, _credential: &Credential) -> Result<Caller, Error> {
-        todo!()
-    }
-    /// Files an ask.
+    /// Files an ask of the calling session's, for `work` or its latest.
+    ///
+    /// # Errors
+    ///
+    /// Invalid, with every wrong field; otherwise as every call.
     pub async fn ask(
         &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _work: Option<WorkId>,
-        _draft: Draft,
+        caller: &Caller,
+        request: RequestId,
+        work: Option<WorkId>,
+        draft: Draft,
     ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Answer.
-    pub async fn answer(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _digest: ContentDigest,
-        _answers: Answers,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// AnswerAgent.
-    pub async fn answer_agent(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _digest: ContentDigest,
-        _answers: Answers,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Decline.
-    pub async fn decline(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _digest: ContentDigest,
-        _note: Option<String>,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Escalate.
-    pub async fn escalate(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _hop: usize,
-        _reason: Option<String>,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Withdraw.
-    pub async fn withdraw(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _note: Option<String>,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Say.
-    pub async fn say(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _text: String,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Reply.
-    pub async fn reply(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _text: String,
-        _options: BTreeMap<String, Vec<QuestionOption>>,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// MarkSeen.
-    pub async fn mark_seen(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _digest: ContentDigest,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Claim.
-    pub async fn claim(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _length: Span,
-        _take_over: bool,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// Release.
-    pub async fn release(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-    ) -> Result<Receipt, Error> {
-        todo!()
-    }
-    /// AcknowledgeDelivery: the ask and the revision a delivery id names.
-    pub async fn acknowledge(
-        &self,
-        _caller: &Caller,
-        _request: RequestId,
-        _ask: AskId,
-        _revision: u64,
-    ) -> Result<Receipt, Error> {
-        todo!()
+        authorize(caller, Call::Ask, None)?;
+        let asker = session_of(caller);
+        let intent = caller.intent(request, Call::Ask, &(work, &draft));
+        let id = self.fresh(AskId::new);
+        let route_timeout = self.settings.route_timeout;
+        let file = File { id, asker, work, draft, route_timeout };
+        let deed = Deed::File(Box::new(file));
+        let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
+        self.receipt(reply, None).await
     }
 
-    /// Reads an ask by its id or a prefix of it, as typed.
-    pub async fn get(
+    /// A person answers.
+    ///
+    /// # Errors
+    ///
+    /// Invalid, with each question that is not answered whole; otherwise as every call.
+    pub async fn answer(
         &self,
-        _caller: &Caller,
-        _id_or_prefix: &str,
-    ) -> Result<(Arc<Ask>, Presence), Error> {
-        todo!()
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        digest: ContentDigest,
+        answers: Answers,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Answer, request, ask, &(digest, &answers), |caller| {
+            Command::Answer { by: person_of(caller), digest, answers: answers.clone() }
+        })
+        .await
     }
-    /// Lists asks. `page` 1 to PAGE_MAX.
-    pub async fn list(
+
+    /// The session waited on answers.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer).
+    pub async fn answer_agent(
         &self,
-        _caller: &Caller,
-        _scope: AskScope,
-        _after: Option<AskId>,
-        _page: usize,
-    ) -> Result<AskPage, Error> {
-        todo!()
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        digest: ContentDigest,
+        answers: Answers,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::AnswerAgent, request, ask, &(digest, &answers), |caller| {
+            Command::AnswerAgent { by: session_of(caller), digest, answers: answers.clone() }
+        })
+        .await
     }
-    /// Events after a revision, each with the ask as after it.
-    pub async fn events(
+
+    /// A person says no.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn decline(
         &self,
-        _caller: &Caller,
-        _ask: AskId,
-        _after: u64,
-        _page: usize,
-    ) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
-        todo!()
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        digest: ContentDigest,
+        note: Option<String>,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Decline, request, ask, &(digest, &note), |caller| Command::Decline {
+            by: person_of(caller),
+            digest,
+            note: note.clone(),
+        })
+        .await
     }
-    /// Status.
-    pub async fn status(&self, _caller: &Caller) -> Result<Status, Error> {
-        todo!()
+
+    /// Whoever is asked, or a person, moves it on from the hop they saw.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn escalate(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        hop: usize,
+        reason: Option<String>,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Escalate, request, ask, &(hop, &reason), |caller| {
+            let by = Actor::from(caller.principal.clone());
+            Command::Escalate { by, hop, reason: reason.clone(), idle: Vec::new() }
+        })
+        .await
+    }
+
+    /// The asker takes it back.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn withdraw(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        note: Option<String>,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Withdraw, request, ask, &note, |caller| Command::Withdraw {
+            by: session_of(caller),
+            note: note.clone(),
+        })
+        .await
+    }
+
+    /// Whoever is asked, or a person, speaks to the asker.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn say(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        text: String,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Say, request, ask, &text, |caller| Command::Say {
+            by: Actor::from(caller.principal.clone()),
+            text: text.clone(),
+        })
+        .await
+    }
+
+    /// The asker speaks back, and may replace the options of some of its questions, by their ids.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn reply(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        text: String,
+        options: BTreeMap<String, Vec<QuestionOption>>,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Reply, request, ask, &(&text, &options), |caller| Command::Reply {
+            by: session_of(caller),
+            text: text.clone(),
+            options: options.clone(),
+        })
+        .await
+    }
+
+    /// A person was shown this content.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn mark_seen(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        digest: ContentDigest,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::MarkSeen, request, ask, &digest, |caller| Command::MarkSeen {
+            by: person_of(caller),
+            digest,
+        })
+        .await
+    }
+
+    /// A person is on it, for `length`.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn claim(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        length: Span,
+        take_over: bool,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Claim, request, ask, &(length, take_over), |caller| Command::Claim {
+            by: person_of(caller),
+            length,
+            take_over,
+        })
+        .await
+    }
+
+    /// A person is not on it any more.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn release(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+    ) -> Result<Receipt, Error> {
+        self.act(caller, Call::Release, request, ask, &(), |caller| Command::Release {
+            by: person_of(caller),
+        })
+        .await
+    }
+
+    /// The asker has the turn or the outcome of `revision`, and every turn before it.
+    ///
+    /// # Errors
+    ///
+    /// Not found, where that revision is neither; otherwise as every call.
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        request: RequestId,
+        ask: AskId,
+        revision: u64,
+    ) -> Result<Receipt, Error> {
+        let call = Call::AcknowledgeDelivery;
+        self.act(caller, call, request, ask, &revision, |caller| Command::Acknowledge {
+            by: session_of(caller),
+            delivery: revision,
+        })
+        .await
+    }
+
+    /// Any call on an ask that exists: may the caller, then the command, then its receipt.
+    async fn act(
+        &self,
+        caller: &Caller,
+        call: Call,
+        request: RequestId,
+        id: AskId,
+        payload: &impl Serialize,
+        command: impl FnOnce(&Caller) -> Command,
+    ) -> Result<Receipt, Error> {
+        authorize(caller, call, None)?;
+        let ask = self.ask_record(id).await?.ok_or_else(|| Error::no_such_ask(id))?;
+        authorize(caller, call, Some(&ask))?;
+        let intent = caller.intent(request, call, &(id, payload));
+        let deed = Deed::OnAsk(id, Box::new(command(caller)));
+        let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
+        self.receipt(reply, Some(ask)).await
+    }
+
+    /// The typed reply: a refusal is one too; only faults are errors.
+    async fn receipt(&self, reply: Reply, ask: Option<Arc<Ask>>) -> Result<Receipt, Error> {
+        let mut receipt = match reply {
+            Ok(done) => Receipt {
+                verdict: if done.closed { Verdict::Closed } else { Verdict::Accepted },
+                replayed: done.replayed,
+                message: String::new(),
+                asker: None,
+                ask: done.ask,
+                open: Vec::new(),
+            },
+            Err(Error::Refused(Refusal { reason, message, ask: refused, open })) => Receipt {
+                verdict: Verdict::Refused(reason),
+                replayed: false,
+                message,
+                asker: None,
+                ask: refused.or(ask),
+                open,
+            },
+            Err(fault) => return Err(fault),
+        };
+        if let Some(ask) = &receipt.ask {
+            receipt.asker = Some(self.presence(ask).await?);
+            if receipt.verdict == Verdict::Closed {
+                receipt.message = closed_by(ask);
+            }
+        }
+        Ok(receipt)
+    }
+}
+
+/// What won, and by whom, for whoever came too late.
+fn closed_by(ask: &Ask) -> String {
+    let Some(outcome) = ask.outcome() else { return String::new() };
+    let how = match outcome.ending {
+        Ending::Answered(_) => "answered",
+        Ending::Declined => "declined",
+        Ending::Expired => return "it has expired; nothing changed".to_owned(),
+        Ending::Withdrawn => "withdrawn",
+        Ending::Abandoned => return "the asker's session has ended; nothing changed".to_owned(),
+    };
+    format!("{} had {how} it already; nothing changed", outcome.by)
+}
+
+/// The session that calls; `authorize` has seen that it is one.
+pub(super) fn session_of(caller: &Caller) -> SessionRef {
+    match &caller.principal {
+        Principal::Session(session) => session.clone(),
+        other => unreachable!("only a session is authorized here, not {other:?}"),
+    }
+}
+
+/// The person who calls; `authorize` has seen that it is one.
+fn person_of(caller: &Caller) -> PersonName {
+    match &caller.principal {
+        Principal::Person(person) => person.clone(),
+        other => unreachable!("only a person is authorized here, not {other:?}"),
     }
 }

@@ -2,18 +2,37 @@
 //! Surfaces turn their words into these arguments and these answers into theirs, and know no more.
 
 mod asks;
+mod authenticate;
 mod authorize;
+mod deliveries;
+mod inbox;
+mod presence;
+mod reads;
 mod receipt;
 mod sessions;
 mod watch;
 
+pub use authenticate::LOCAL_HOST;
+pub use authorize::Call;
+pub use reads::{AskPage, AskScope, PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
-pub use sessions::{Accepted, Enrolled, HoldGuard, Resumed, Sent};
-pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
+pub use sessions::{Accepted, Changed, Enrolled, Resumed, Sent};
+pub use watch::{DeliveryMessage, InboxMessage, Watch, WatchMessage};
 
-use crate::ask::{Ask, AskId, Namespace, Timestamp};
-use crate::session::Principal;
+use crate::ask::{Ask, AskId, Namespace, RequestId, SessionId, Span, Timestamp};
+use crate::engine::clock::{Machine, Source};
+use crate::engine::request::{Deed, Intent, Request};
+use crate::engine::{Engine, HoldGuard};
+use crate::error::Error;
+use crate::session::{Kind, Principal, Secret, Session, Token};
+use crate::store::{Key, ReceiptKey, Record, Store};
+use presence::Attached;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
+
+/// What keeps a session held; see [`Service::hold`].
+pub type Hold = HoldGuard;
 
 /// Who calls, by their credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,84 +52,130 @@ pub struct Credential {
     pub local_user: bool,
 }
 
-/// Which asks a caller wants listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskScope {
-    /// Open, waiting on the caller.
-    WaitingOnMe,
-    /// Filed by the calling session, open or unread.
-    Mine,
-    /// Open, visible to the caller.
-    Visible,
-}
-
-/// A page of asks.
-#[derive(Clone, Debug)]
-pub struct AskPage {
-    /// Oldest first.
-    pub asks: Vec<Arc<Ask>>,
-    /// Where the next page begins.
-    pub next: Option<AskId>,
-}
-
-/// How the daemon does.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// Who asks.
-    pub caller: Caller,
-    /// Since when it serves.
-    pub start_time: Timestamp,
-    /// Service time now.
-    pub service_time: Timestamp,
-    /// Open asks that wait on people.
-    pub waiting_on_people: usize,
-    /// Open asks that wait on sessions.
-    pub waiting_on_sessions: usize,
-    /// When the oldest open ask was filed.
-    pub oldest_open_time: Option<Timestamp>,
-}
-
-/// The use cases. Cheap to clone.
-#[derive(Clone)]
-pub struct Service {}
-
 /// What a daemon may be told.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How long a session is asked.
-    pub route_timeout: crate::ask::Span,
+    pub route_timeout: Span,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { route_timeout: crate::ask::limits::ROUTE_TIMEOUT }
+    }
+}
+
+/// The use cases. Cheap to clone; the clones are one service.
+#[derive(Clone)]
+pub struct Service {
+    engine: Engine,
+    settings: Arc<Settings>,
+    attached: Attached,
+    start_time: Timestamp,
 }
 
 impl Service {
-    /// Starts the engine over `store`.
-    pub async fn start(
-        _store: Arc<dyn crate::store::Store>,
-        _settings: Settings,
-    ) -> Result<Self, crate::error::Error> {
-        todo!()
+    /// Starts the engine over `store`, on the machine's clocks.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn start(store: Arc<dyn Store>, settings: Settings) -> Result<Self, Error> {
+        Self::start_with(store, settings, Arc::new(Machine::new())).await
     }
 
-    /// Makes `secret` a credential of `principal`; nothing when it is one already.
-    pub async fn install(
-        &self,
-        _principal: Principal,
-        _secret: &crate::session::Secret,
-    ) -> Result<(), crate::error::Error> {
-        todo!()
+    /// The same on other clocks: a test's.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn start_with(
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clocks: Arc<dyn Source>,
+    ) -> Result<Self, Error> {
+        let engine = Engine::start(store, clocks).await?;
+        let (settings, start_time) = (Arc::new(settings), engine.now());
+        Ok(Self { engine, settings, attached: Attached::default(), start_time })
     }
 
-    /// Begins to stop: every stream ends with `Error::stopping()`, every new call is answered so.
+    /// Makes `secret` a credential of `principal` in the namespace `default`; nothing when it is one
+    /// already.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    pub async fn install(&self, principal: Principal, secret: &Secret) -> Result<(), Error> {
+        let (namespace, secret) = (Namespace::default(), secret.hash());
+        let token = Token { secret, namespace, revision: 1, principal, void: false };
+        let deed = Deed::Install(Box::new(token));
+        self.engine.submit(Request { intent: None, deed }).await.map(|_| ())
+    }
+
+    /// Begins to stop: every stream ends with [`Error::stopping`], every new call is answered so.
     pub fn shutdown(&self) {
-        todo!()
+        self.engine.stop();
     }
 
     /// Waits until everything taken up is on disk and answered, after [`shutdown`](Self::shutdown).
     pub async fn stopped(&self) {
-        todo!()
+        self.engine.stopped().await;
+    }
+
+    async fn load(&self, key: Key) -> Result<Option<Record>, Error> {
+        Ok(self.engine.store().load(&[key]).await?.pop().flatten())
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Error> {
+        match self.load(Key::Session(id)).await? {
+            Some(Record::Session(session)) => Ok(Some(session)),
+            _ => Ok(None),
+        }
+    }
+
+    async fn ask_record(&self, id: AskId) -> Result<Option<Arc<Ask>>, Error> {
+        match self.load(Key::Ask(id)).await? {
+            Some(Record::Ask(ask)) => Ok(Some(ask)),
+            _ => Ok(None),
+        }
+    }
+
+    fn fresh<T>(&self, id: impl FnOnce(Timestamp, [u8; 6]) -> T) -> T {
+        id(self.engine.now(), random())
     }
 }
 
-/// Pages: asks or sessions in one, where nothing is said.
-pub const PAGE: usize = 100;
-/// Pages: the most in one. A page of whole asks stays under the size of a message.
-pub const PAGE_MAX: usize = 500;
+impl Caller {
+    /// The caller's intent: its request id, bound to what is asked for.
+    fn intent(&self, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
+        let caller = match &self.principal {
+            Principal::Session(session) => format!("session {}", session.session),
+            Principal::Person(person) => format!("person {} {person}", self.namespace),
+            Principal::Host(host) => format!("host {} {host}", self.namespace),
+        };
+        intent(caller, request, call, payload)
+    }
+}
+
+fn intent(caller: String, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
+    Intent { key: ReceiptKey { request, caller }, payload: fingerprint(call, payload) }
+}
+
+/// SHA-256 of the canonical domain payload: the call's name and its arguments in their one JSON form.
+fn fingerprint(call: Call, payload: &impl Serialize) -> String {
+    let payload = serde_json::to_vec(payload).expect("domain values have a JSON form");
+    let mut hash = Sha256::new();
+    hash.update(format!("{call:?}\n"));
+    hash.update(&payload);
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn new_secret(kind: Kind) -> Secret {
+    Secret::new(kind, random())
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    bytes
+}

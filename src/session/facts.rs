@@ -1,7 +1,7 @@
 //! What sessions say about hops: who cannot answer, and why (rule 9).
 
-use super::{Session, Standing, Work};
-use crate::ask::{Idle, IdleHops, Route, SessionRef, Target};
+use super::{Deed, Session, Standing, Work};
+use crate::ask::{self, Actor, Idle, IdleHops, Route, SessionRef, Target};
 
 /// Why `hop`, a session's record as it is now, cannot answer an ask of `asker`'s; none when it can.
 ///
@@ -42,4 +42,27 @@ pub fn idle_hops<E>(
         Target::People { people, .. } => Ok(people.is_empty().then_some(Idle::EmptyGroup)),
     });
     each.collect()
+}
+
+/// The session that acts by `command`, and what it must be able to do for it; none where a person,
+/// or nobody, acts.
+pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
+    use ask::Command as C;
+    match command {
+        C::AnswerAgent { by, .. } | C::Reply { by, .. } => Some((by, Deed::Act)),
+        C::Escalate { by: Actor::Session(by), .. } | C::Say { by: Actor::Session(by), .. } => {
+            Some((by, Deed::Act))
+        }
+        C::Withdraw { by, .. } | C::Acknowledge { by, .. } => Some((by, Deed::Look)),
+        C::Ask(filing) => Some((&filing.asker, Deed::Act)),
+        C::Escalate { .. }
+        | C::Say { .. }
+        | C::Answer { .. }
+        | C::Decline { .. }
+        | C::MarkSeen { .. }
+        | C::Claim { .. }
+        | C::Release { .. }
+        | C::SessionGone { .. }
+        | C::Tick { .. } => None,
+    }
 }

@@ -8,7 +8,7 @@ mod facts;
 mod secret;
 
 pub use decide::{Command, Deed, Denied, ENROLL_REVISION, decide, enroll};
-pub use facts::{idle, idle_hops};
+pub use facts::{acting, idle, idle_hops};
 pub use secret::{Kind, Secret, SecretHash};
 
 use crate::ask::{

@@ -157,8 +157,8 @@ pub struct StoredReceipt {
 pub enum Subject {
     /// An ask.
     Ask(AskId),
-    /// A session.
-    Session(SessionId),
+    /// A session, in this stay: a later stay's secrets are not this call's to mint again.
+    Session(SessionId, u32),
     /// A work that a session took up.
     Work(WorkId),
     /// A ticket that was minted, for the work it will be.

@@ -1,0 +1,109 @@
+//! Topics: what a watcher waits on. They carry a wake-up and never data.
+//!
+//! A watcher marks its topic seen, reads the store, sends, and waits. A wake-up between the mark and
+//! the wait is kept, so nothing that was committed before it is missed; that order is the whole
+//! proof (rule 8). A slow watcher holds one number, no buffer.
+
+use crate::ask::{AskId, Namespace, SessionId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+
+/// What may be waited on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Topic {
+    /// An ask.
+    Ask(AskId),
+    /// Any ask that a session may know of, and the session itself.
+    Session(SessionId),
+    /// Any ask in a namespace: what people see.
+    Namespace(Namespace),
+}
+
+/// All topics that somebody waits on. Cheap to clone; the clones are one hub.
+#[derive(Clone, Debug, Default)]
+pub struct Hub {
+    topics: Arc<Mutex<HashMap<Topic, watch::Sender<()>>>>,
+}
+
+impl Hub {
+    /// Waits on `topic` from now on.
+    pub fn subscribe(&self, topic: Topic) -> Subscription {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let receiver =
+            topics.entry(topic.clone()).or_insert_with(|| watch::channel(()).0).subscribe();
+        Subscription { receiver: Some(receiver), topic, hub: self.clone() }
+    }
+
+    /// Wakes whoever waits on any of `topics`.
+    pub fn wake<'a>(&self, topics: impl IntoIterator<Item = &'a Topic>) {
+        let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        for topic in topics {
+            if let Some(sender) = known.get(topic) {
+                sender.send_replace(());
+            }
+        }
+    }
+
+    /// Wakes everybody: after the store was away.
+    pub fn wake_all(&self) {
+        let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().for_each(|sender| {
+            sender.send_replace(());
+        });
+    }
+}
+
+/// One watcher's place at a topic; leaving it forgets a topic nobody else waits on.
+#[derive(Debug)]
+pub struct Subscription {
+    receiver: Option<watch::Receiver<()>>,
+    topic: Topic,
+    hub: Hub,
+}
+
+impl Subscription {
+    /// Marks the topic seen: only what is committed from here on wakes.
+    pub fn mark_seen(&mut self) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.borrow_and_update();
+        }
+    }
+
+    /// Returns when something was committed after the last mark.
+    pub async fn woken(&mut self) {
+        if let Some(receiver) = &mut self.receiver
+            && receiver.changed().await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut topics = self.hub.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        self.receiver = None;
+        if topics.get(&self.topic).is_some_and(|sender| sender.receiver_count() == 0) {
+            topics.remove(&self.topic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn c20_a_wake_between_the_look_and_the_wait_is_kept() {
+        let hub = Hub::default();
+        let topic = Topic::Namespace(Namespace::default());
+        let mut subscription = hub.subscribe(topic.clone());
+        subscription.mark_seen();
+        hub.wake([&topic]);
+        subscription.woken().await;
+        drop(subscription);
+        assert!(hub.topics.lock().unwrap().is_empty(), "a topic nobody waits on is forgotten");
+    }
+}

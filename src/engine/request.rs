@@ -1,0 +1,124 @@
+//! What the engine is asked to do, and what it says then.
+
+use crate::ask::{
+    AgentName, Ask, AskId, Command, Draft, HostName, Namespace, SessionId, SessionRef, Span, WorkId,
+};
+use crate::error::Error;
+use crate::session::{self, SecretHash, Session, Token};
+use crate::store::{ReceiptKey, Subject};
+use std::sync::Arc;
+
+/// One thing to do.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The caller's intent; none for what the engine does of itself.
+    pub intent: Option<Intent>,
+    /// What.
+    pub deed: Deed,
+}
+
+/// A caller's intent: what makes a repeat a repeat (rule 7).
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// Who, with which request id.
+    pub key: ReceiptKey,
+    /// SHA-256 of the canonical domain payload, in hexadecimal.
+    pub payload: String,
+}
+
+/// What to do. Ids and secrets are made before, so that deciding stays without chance.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// A session files an ask.
+    File(Box<File>),
+    /// Anything on an ask that exists.
+    OnAsk(AskId, Box<Command>),
+    /// A session is gone: one of the asks it leaves.
+    Gone(AskId, SessionId),
+    /// Time has passed for an ask.
+    Tick(AskId),
+    /// Anything on a session that exists.
+    OnSession(SessionId, session::Command),
+    /// A host or a ticket makes a session.
+    Enroll(Box<Enroll>),
+    /// A session sends work.
+    SendWork(SendWork),
+    /// A session takes work up.
+    AcceptWork(SessionId, SecretHash),
+    /// A credential from outside becomes known.
+    Install(Box<Token>),
+}
+
+/// A session files an ask.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The id it will have.
+    pub id: AskId,
+    /// Who asks.
+    pub asker: SessionRef,
+    /// For which of its works; none for the latest.
+    pub work: Option<WorkId>,
+    /// What it sent.
+    pub draft: Draft,
+    /// How long its sender is asked.
+    pub route_timeout: Span,
+}
+
+/// A host or a ticket makes a session.
+#[derive(Clone, Debug)]
+pub struct Enroll {
+    /// The id it will have.
+    pub id: SessionId,
+    /// What its agent is called.
+    pub agent: AgentName,
+    /// Who makes it.
+    pub by: Enroller,
+    /// Its token and its holder's secret, hashed.
+    pub secrets: (SecretHash, SecretHash),
+}
+
+/// Who makes a session.
+#[derive(Clone, Debug)]
+pub enum Enroller {
+    /// A host, a root session with this work of its own.
+    Host(HostName, Namespace, WorkId),
+    /// Whoever has this ticket, a child of its sender.
+    Ticket(SecretHash),
+}
+
+/// A session sends work.
+#[derive(Clone, Debug)]
+pub struct SendWork {
+    /// Who sends.
+    pub sender: SessionRef,
+    /// From which of its works; none for the latest.
+    pub from: Option<WorkId>,
+    /// Whether it is blocked until the work is done.
+    pub blocking: bool,
+    /// The ticket, hashed.
+    pub ticket: SecretHash,
+    /// The id the work will have.
+    pub work: WorkId,
+}
+
+/// What came of it. Sent only when it is on disk.
+pub type Reply = Result<Done, Error>;
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    /// What it was about.
+    pub subject: Option<Subject>,
+    /// Whether the ask was settled before, so that nothing was done to it.
+    pub closed: bool,
+    /// Whether it was done before, under the same request id.
+    pub replayed: bool,
+    /// The ask, as it is now.
+    pub ask: Option<Arc<Ask>>,
+    /// The session, as it is now.
+    pub session: Option<Arc<Session>>,
+    /// Whether the secrets that came with the request are good now.
+    pub minted: bool,
+    /// Until when a ticket may be redeemed.
+    pub expire_time: Option<crate::ask::Timestamp>,
+}

@@ -1,0 +1,60 @@
+//! The sweep: after a session was paused or ended, each ask it leaves is moved by a command of its
+//! own. The session's record says that this is under way, so it is taken up again after a crash, by
+//! whoever serves the store then.
+
+use super::Engine;
+use super::request::Deed;
+use crate::ask::AskId;
+use crate::error::Error;
+use crate::session::{self, Session};
+use crate::store::{Scope, SessionScope};
+use futures_util::future::join_all;
+use std::time::Duration;
+
+/// Asks moved at once.
+const AT_ONCE: usize = 256;
+/// How long to leave a store alone that could not be read or written.
+const BACK_OFF: Duration = Duration::from_millis(250);
+
+/// Runs for ever.
+pub(super) async fn run(engine: &Engine) {
+    loop {
+        let more = engine.shared.to_sweep.notified();
+        match sweep_all(engine).await {
+            Ok(()) => more.await,
+            Err(error) => {
+                tracing::warn!(%error, "a sweep is not finished");
+                tokio::time::sleep(BACK_OFF).await;
+            }
+        }
+    }
+}
+
+async fn sweep_all(engine: &Engine) -> Result<(), Error> {
+    loop {
+        let sessions = engine.store().sessions(&SessionScope::ToSweep, None, AT_ONCE).await?;
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        for session in sessions {
+            sweep(engine, &session).await?;
+        }
+    }
+}
+
+async fn sweep(engine: &Engine, session: &Session) -> Result<(), Error> {
+    for scope in [Scope::WaitingOnSession(session.id), Scope::AskedBy(session.id)] {
+        let mut after: Option<AskId> = None;
+        loop {
+            let asks = engine.store().list(&scope, after, AT_ONCE).await?.asks;
+            let Some((last, _)) = asks.last() else { break };
+            after = Some(*last);
+            let moves = asks.iter().map(|(ask, _)| engine.submit_own(Deed::Gone(*ask, session.id)));
+            for reply in join_all(moves).await {
+                reply?;
+            }
+        }
+    }
+    engine.submit_own(Deed::OnSession(session.id, session::Command::Swept)).await?;
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! The timer: waits for the earliest deadline in the store and sends ticks for what is due, in due
+//! order. It decides nothing; a tick that comes twice, or late, is decided like any other command.
+
+use super::Engine;
+use super::request::Deed;
+use crate::ask::Timestamp;
+use futures_util::future::join_all;
+use std::time::Duration;
+
+/// Asks ticked at once: a batch of the writer, so that answers get in between.
+const AT_ONCE: usize = 256;
+/// How long to leave a store alone that could not be read or written.
+const BACK_OFF: Duration = Duration::from_millis(250);
+
+/// Runs for ever.
+pub(super) async fn run(engine: &Engine) {
+    loop {
+        match tick_due(engine).await {
+            Ok(true) => {}
+            Ok(false) => wait_for_next(engine).await,
+            Err(()) => tokio::time::sleep(BACK_OFF).await,
+        }
+    }
+}
+
+/// Ticks what is due; whether anything was. An error leaves it due.
+async fn tick_due(engine: &Engine) -> Result<bool, ()> {
+    let now = engine.shared.clock.now().time;
+    let due = engine.shared.store.deadlines(now, AT_ONCE).await.map_err(|fault| {
+        tracing::warn!(%fault, "deadlines cannot be read");
+    })?;
+    let ticks = due.iter().map(|(_, ask)| engine.submit_own(Deed::Tick(*ask)));
+    let mut failed = false;
+    for reply in join_all(ticks).await {
+        if let Err(error) = reply {
+            tracing::warn!(%error, "a tick came to nothing");
+            failed = true;
+        }
+    }
+    if failed { Err(()) } else { Ok(!due.is_empty()) }
+}
+
+/// Returns when the earliest deadline may be due, or may have moved.
+async fn wait_for_next(engine: &Engine) {
+    let moved = engine.shared.deadline_moved.notified();
+    let next = engine.shared.store.deadlines(Timestamp::from_millis(u64::MAX), 1).await;
+    match next.as_deref() {
+        Ok([(next, _), ..]) => tokio::select! {
+            () = moved => {}
+            () = engine.shared.clock.wait_until(*next) => {}
+        },
+        Ok([]) => moved.await,
+        Err(_) => tokio::time::sleep(BACK_OFF).await,
+    }
+}

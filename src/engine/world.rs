@@ -1,0 +1,97 @@
+//! What a batch of decisions may look at: records loaded from the store, and over them what earlier
+//! decisions of the same batch have made of them.
+//!
+//! A decision that looks at a record nobody has loaded fails with [`Missing`]; the writer loads all
+//! that were missing at once and decides the whole batch again. So nothing has to foresee what a
+//! decision will look at, and everything it did look at is guarded in its commit.
+
+use crate::ask::{Ask, AskId, SessionId, WorkId};
+use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use crate::store::{Change, Key, ReceiptKey, Record, StoredReceipt};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A record has to be loaded first. Which one, the world has noted.
+#[derive(Debug)]
+pub(super) struct Missing;
+
+/// Records as of one moment, and what has been decided over them.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    loaded: HashMap<Key, Option<Record>>,
+    decided: HashMap<Key, Option<Record>>,
+    missing: Vec<Key>,
+    /// What the decision under way has looked at, with the revisions it saw.
+    looked_at: Vec<(Key, u64)>,
+}
+
+macro_rules! getter {
+    ($name:ident, $arg:ty, $variant:ident, $record:ty) => {
+        pub(super) fn $name(&mut self, key: $arg) -> Result<Option<Arc<$record>>, Missing> {
+            match self.get(Key::$variant(key))? {
+                Some(Record::$variant(record)) => Ok(Some(record)),
+                Some(other) => unreachable!("a store gave {:?} for another key", other.key()),
+                None => Ok(None),
+            }
+        }
+    };
+}
+
+impl World {
+    getter!(ask, AskId, Ask, Ask);
+    getter!(session, SessionId, Session, Session);
+    getter!(work, WorkId, Work, Work);
+    getter!(ticket, SecretHash, Ticket, Ticket);
+    getter!(token, SecretHash, Token, Token);
+    getter!(receipt, ReceiptKey, Receipt, StoredReceipt);
+
+    fn get(&mut self, key: Key) -> Result<Option<Record>, Missing> {
+        let Some(found) = self.decided.get(&key).or_else(|| self.loaded.get(&key)) else {
+            self.missing.push(key);
+            return Err(Missing);
+        };
+        let found = found.clone();
+        let revision = found.as_ref().map_or(0, Record::revision);
+        if !self.looked_at.iter().any(|(seen, _)| *seen == key) {
+            self.looked_at.push((key, revision));
+        }
+        Ok(found)
+    }
+
+    /// Begins a decision: nothing looked at yet.
+    pub(super) fn begin(&mut self) {
+        self.looked_at.clear();
+    }
+
+    /// Ends a decision that changes something: guards what it looked at, and lets later decisions
+    /// of the batch see what it made.
+    pub(super) fn conclude(&mut self, change: &mut Change) {
+        change.expects = std::mem::take(&mut self.looked_at);
+        for record in &change.writes {
+            let key = record.key();
+            // A receipt is rewritten when a secret is minted anew, and keeps its revision; whatever
+            // is written without a look must not have existed.
+            if !change.expects.iter().any(|(seen, _)| *seen == key) {
+                change.expects.push((key.clone(), 0));
+            }
+            self.decided.insert(key, Some(record.clone()));
+        }
+        for key in &change.removes {
+            self.decided.insert(key.clone(), None);
+        }
+    }
+
+    /// What has to be loaded before the batch can be decided; forgets what was decided so far.
+    pub(super) fn take_missing(&mut self) -> Vec<Key> {
+        self.decided.clear();
+        let mut missing = std::mem::take(&mut self.missing);
+        let mut seen = std::collections::HashSet::new();
+        missing.retain(|key| seen.insert(key.clone()));
+        missing
+    }
+
+    /// Takes in what was loaded.
+    pub(super) fn add(&mut self, keys: Vec<Key>, records: Vec<Option<Record>>) {
+        self.loaded.extend(keys.into_iter().zip(records));
+    }
+}

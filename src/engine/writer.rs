@@ -1,0 +1,192 @@
+//! The writer: drain, decide, commit, reply. One thread, one batch at a time, never lingering: while
+//! one batch syncs, the next gathers in the queues.
+
+use super::batch::{Decided, run_batch};
+use super::hub::Topic;
+use super::request::Request;
+use super::world::World;
+use super::{Shared, Waiting, topics_of_ask, topics_of_session};
+use crate::ask::{Now, Span};
+use crate::error::Error;
+use crate::store::{Batch, Change, Committed, Fault, Record};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Requests in one batch: enough that the sync of the disk is shared by many, few enough that the
+/// first of them does not wait long for the last.
+const BATCH: usize = 256;
+/// How often a batch is decided again because another writer of the same store was first.
+const ATTEMPTS: usize = 16;
+/// How often service time is kept while a deadline is armed and nothing else is committed.
+const KEEP_TIME: Duration = Duration::from_secs(5);
+/// A deadline further off than this does not keep the disk awake: it is a purge, or as good as one.
+const ARMED_WITHIN: Span = Span::from_hours(8 * 24);
+
+/// Starts the writer's thread; it ends after `stopping`, when both queues are empty.
+pub(super) fn spawn(
+    shared: Arc<Shared>,
+    asks: mpsc::Receiver<Waiting>,
+    others: mpsc::Receiver<Waiting>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime of one thread needs no more than memory");
+    std::thread::Builder::new()
+        .name("askway-writer".to_owned())
+        .spawn(move || {
+            runtime.block_on(run(&shared, asks, others));
+            shared.stopped.cancel();
+        })
+        .expect("the system gives one thread to the writer");
+}
+
+async fn run(
+    shared: &Shared,
+    mut asks: mpsc::Receiver<Waiting>,
+    mut others: mpsc::Receiver<Waiting>,
+) {
+    loop {
+        let first = tokio::select! {
+            biased;
+            Some(waiting) = others.recv() => waiting,
+            Some(waiting) = asks.recv() => waiting,
+            () = shared.stopping.cancelled(), if !others.is_closed() => {
+                // Nothing more comes in; what is in is still done.
+                others.close();
+                asks.close();
+                continue;
+            }
+            else => break,
+        };
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && let Ok(waiting) = others.try_recv().or_else(|_| asks.try_recv())
+        {
+            batch.push(waiting);
+        }
+        serve(shared, batch).await;
+    }
+    let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
+    if let Err(fault) = shared.store.commit(batch).await {
+        tracing::warn!(%fault, "service time was not kept at the end");
+    }
+}
+
+/// Decides and commits `batch`, again for those that another writer was ahead of; then replies.
+async fn serve(shared: &Shared, mut batch: Vec<Waiting>) {
+    for _ in 0..ATTEMPTS {
+        let now = shared.clock.now();
+        let requests: Vec<&Request> = batch.iter().map(|waiting| &waiting.request).collect();
+        let committed = match decide(shared, &requests, now).await {
+            Ok(decided) => commit(shared, decided).await,
+            Err(fault) => Err(fault),
+        };
+        let outcomes = match committed {
+            Ok(outcomes) => outcomes,
+            Err(fault) => {
+                // Whether it is on disk is not known. The caller asks again under the same request
+                // id, and the receipt, or its absence, tells.
+                tracing::error!(%fault, requests = batch.len(), "a batch was not committed");
+                for waiting in batch {
+                    let _ = waiting.reply.send(Err(Error::from(fault.clone())));
+                }
+                return;
+            }
+        };
+        batch = answer(batch, outcomes);
+        if batch.is_empty() {
+            return;
+        }
+    }
+    for waiting in batch {
+        let _ = waiting.reply.send(Err(Error::store("others write the same records")));
+    }
+}
+
+/// Decides the batch, loading whatever the decisions turn out to look at.
+async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<Decided>, Fault> {
+    let mut world = World::default();
+    loop {
+        match run_batch(&mut world, requests, now) {
+            Ok(decided) => return Ok(decided),
+            Err(_) => {
+                let keys = world.take_missing();
+                let records = shared.store.load(&keys).await?;
+                world.add(keys, records);
+            }
+        }
+    }
+}
+
+/// Commits, and wakes whoever the changes concern. For each request, whether it is done.
+async fn commit(
+    shared: &Shared,
+    decided: Vec<Decided>,
+) -> Result<Vec<(Decided, Committed)>, Fault> {
+    let changes: Vec<Change> = decided.iter().filter_map(|one| one.change.clone()).collect();
+    if changes.is_empty() {
+        return Ok(decided.into_iter().map(|one| (one, Committed::Done)).collect());
+    }
+    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
+    let mut outcomes = shared.store.commit(batch).await?.into_iter();
+    let outcomes: Vec<_> = decided
+        .into_iter()
+        .map(|one| {
+            let outcome = match one.change {
+                Some(_) => outcomes.next().expect("a store tells of every change"),
+                None => Committed::Done,
+            };
+            (one, outcome)
+        })
+        .collect();
+    wake(shared, &outcomes);
+    Ok(outcomes)
+}
+
+fn wake(shared: &Shared, outcomes: &[(Decided, Committed)]) {
+    let mut topics: HashSet<Topic> = HashSet::new();
+    let done = outcomes.iter().filter(|(_, committed)| *committed == Committed::Done);
+    for record in done.filter_map(|(one, _)| one.change.as_ref()).flat_map(|one| &one.writes) {
+        match record {
+            Record::Ask(ask) => topics.extend(topics_of_ask(ask)),
+            Record::Session(session) => {
+                topics.extend(topics_of_session(session));
+                if session.sweep {
+                    shared.to_sweep.notify_one();
+                }
+            }
+            _ => {}
+        }
+    }
+    shared.hub.wake(&topics);
+    shared.deadline_moved.notify_one();
+}
+
+/// Replies to those that are done; gives back those that have to be decided again.
+fn answer(batch: Vec<Waiting>, outcomes: Vec<(Decided, Committed)>) -> Vec<Waiting> {
+    let mut again = Vec::new();
+    for (waiting, (decided, committed)) in batch.into_iter().zip(outcomes) {
+        match committed {
+            // A caller that is gone does not need its reply; the receipt is kept.
+            Committed::Done => drop(waiting.reply.send(decided.reply)),
+            Committed::Conflict => again.push(waiting),
+        }
+    }
+    again
+}
+
+/// Keeps service time while a deadline is armed, so that a reboot does not forget how late it is.
+pub(super) async fn keep_time(shared: &Shared) {
+    loop {
+        tokio::time::sleep(KEEP_TIME).await;
+        let until = shared.clock.now().time + ARMED_WITHIN;
+        let armed = shared.store.deadlines(until, 1).await;
+        if armed.is_ok_and(|armed| !armed.is_empty()) {
+            let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
+            if let Err(fault) = shared.store.commit(batch).await {
+                tracing::warn!(%fault, "service time was not kept");
+            }
+        }
+    }
+}

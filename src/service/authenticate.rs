@@ -1,0 +1,77 @@
+//! Whom a credential stands for. A bad one never falls back to another identity.
+
+use super::{Caller, Credential, Service};
+use crate::ask::{HostName, Namespace};
+use crate::engine::request::{Deed, Request};
+use crate::error::{Error, Reason};
+use crate::session::{Command, Kind, Principal, Secret, SecretHash, Token};
+use crate::store::{Key, Record};
+use std::sync::Arc;
+
+/// The host that the daemon's own user is, on the socket.
+pub const LOCAL_HOST: &str = "local";
+
+impl Service {
+    /// Establishes who calls: the principal of the token, or, without one on the socket, the
+    /// daemon's own user as a host.
+    ///
+    /// # Errors
+    ///
+    /// Unauthenticated, where there is no credential or a bad one; unavailable.
+    pub async fn authenticate(&self, credential: &Credential) -> Result<Caller, Error> {
+        let Some(token) = &credential.token else {
+            if !credential.local_user {
+                let message = "a token is needed: `authorization: Bearer TOKEN`".into();
+                return Err(Error::Unauthenticated(Reason::NoCredential, message));
+            }
+            let host: HostName = LOCAL_HOST.parse().expect("it is a name");
+            return Ok(Caller {
+                principal: Principal::Host(host),
+                namespace: Namespace::default(),
+            });
+        };
+        let secret = Secret::read(token).ok_or_else(|| bad("this is not a token"))?;
+        if matches!(secret.kind(), Kind::Ticket | Kind::Hold) {
+            return Err(bad("a ticket or a holder's secret is not a token"));
+        }
+        let token = self.token(secret.hash()).await?.ok_or_else(|| bad("no such token"))?;
+        if let Principal::Session(session) = &token.principal {
+            self.current(session.session, token.secret).await?;
+        }
+        let (principal, namespace) = (token.principal.clone(), token.namespace.clone());
+        Ok(Caller { principal, namespace })
+    }
+
+    async fn token(&self, secret: SecretHash) -> Result<Option<Arc<Token>>, Error> {
+        match self.load(Key::Token(secret)).await? {
+            Some(Record::Token(token)) if !token.void => Ok(Some(token)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A session's token is good while it is the session's current one and the session has not
+    /// ended. Its first use is on disk before anything is done with it.
+    async fn current(&self, id: crate::ask::SessionId, token: SecretHash) -> Result<(), Error> {
+        let session = self.session(id).await?.ok_or_else(|| bad("no such token"))?;
+        if session.is_ended() {
+            let message = "the session of this token has ended".into();
+            return Err(Error::Unauthenticated(Reason::SessionEnded, message));
+        }
+        if session.token != token {
+            return Err(bad("no such token"));
+        }
+        if !session.token_used {
+            let deed = Deed::OnSession(id, Command::UseToken { token });
+            let done = self.engine.submit(Request { intent: None, deed }).await?;
+            // A replay may have voided it in between.
+            if done.session.is_none_or(|session| session.token != token) {
+                return Err(bad("no such token"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bad(message: &str) -> Error {
+    Error::Unauthenticated(Reason::BadCredential, message.to_owned())
+}

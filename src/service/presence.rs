@@ -1,0 +1,54 @@
+//! Which askers are attached now: the hint in a receipt that an answer finds somebody (rule 12).
+
+use super::{Presence, Service};
+use crate::ask::{Ask, SessionId};
+use crate::error::Error;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many watches of its own asks each session has open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Attached {
+    sessions: Arc<Mutex<HashMap<SessionId, usize>>>,
+}
+
+/// While it lives, the session counts as attached.
+#[derive(Debug)]
+pub(super) struct Attachment {
+    session: SessionId,
+    attached: Attached,
+}
+
+impl Attached {
+    pub(super) fn attach(&self, session: SessionId) -> Attachment {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        *sessions.entry(session).or_default() += 1;
+        Attachment { session, attached: self.clone() }
+    }
+
+    fn has(&self, session: SessionId) -> bool {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&session)
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        let mut sessions = self.attached.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = sessions.get_mut(&self.session) {
+            *count -= 1;
+            if *count == 0 {
+                sessions.remove(&self.session);
+            }
+        }
+    }
+}
+
+impl Service {
+    pub(super) async fn presence(&self, ask: &Ask) -> Result<Presence, Error> {
+        let asker = ask.asker.session;
+        if self.session(asker).await?.is_none_or(|session| session.is_ended()) {
+            return Ok(Presence::Gone);
+        }
+        Ok(if self.attached.has(asker) { Presence::Live } else { Presence::Parked })
+    }
+}
