@@ -1,1 +1,2 @@
 //! redb
+pub struct Redb;

@@ -1,0 +1,204 @@
+//! A service over a store in memory, with clocks that a test sets, and short ways to say what a test
+//! is about.
+
+use askway::ask::{
+    Actor, Answer, Answers, Ask, AskId, Content, Draft, Ending, PersonName, Priority, Question,
+    QuestionOption, RequestId, SessionId, SessionRef, Span, Timestamp,
+};
+use askway::engine::clock::Manual;
+use askway::error::{Error, Reason};
+use askway::service::{
+    AskScope, Caller, Credential, Receipt, Service, Settings, Verdict, WatchMessage,
+};
+use askway::session::{Principal, Secret};
+use askway::store::Store;
+use askway::store::mem::Mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio_stream::StreamExt;
+
+/// Longer than anything here takes; only a lost wake-up is.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Bench {
+    pub service: Service,
+    pub clock: Arc<Manual>,
+    pub owner: Caller,
+    pub host: Caller,
+}
+
+/// A session, with what it was given.
+#[derive(Clone)]
+pub struct Agent {
+    pub caller: Caller,
+    pub token: Secret,
+    pub hold: Secret,
+}
+
+impl Agent {
+    pub fn reference(&self) -> SessionRef {
+        match &self.caller.principal {
+            Principal::Session(session) => session.clone(),
+            other => panic!("{other:?} is not a session"),
+        }
+    }
+
+    pub fn id(&self) -> SessionId {
+        self.reference().session
+    }
+}
+
+impl Bench {
+    pub async fn new() -> Self {
+        Self::over(Arc::new(Mem::default())).await
+    }
+
+    pub async fn over(store: Arc<dyn Store>) -> Self {
+        Self::on(store, Manual::at(Timestamp::from_millis(1_800_000_000_000))).await
+    }
+
+    /// Over a store and clocks that an earlier bench left.
+    pub async fn on(store: Arc<dyn Store>, clock: Arc<Manual>) -> Self {
+        let service = Service::start_with(store, Settings::default(), clock.clone()).await.unwrap();
+        let caller = |principal| Caller { principal, namespace: Default::default() };
+        Self {
+            service,
+            clock,
+            owner: caller(Principal::Person(PersonName::owner())),
+            host: caller(Principal::Host("local".parse().unwrap())),
+        }
+    }
+
+    /// A root session.
+    pub async fn root(&self, agent: &str) -> Agent {
+        self.enroll(agent, Some(&self.host), None).await
+    }
+
+    /// A session that `sender` sent work to.
+    pub async fn child(&self, agent: &str, sender: &Agent, blocking: bool) -> Agent {
+        let sent = self.service.send_work(&sender.caller, fresh(), None, blocking).await.unwrap();
+        self.enroll(agent, None, sent.ticket).await
+    }
+
+    async fn enroll(&self, agent: &str, caller: Option<&Caller>, ticket: Option<Secret>) -> Agent {
+        let agent = agent.parse().unwrap();
+        let enrolled = self.service.enroll(caller, fresh(), agent, ticket).await.unwrap();
+        let (token, hold) = enrolled.secrets.expect("a new session has secrets");
+        let caller = self.log_in(&token).await.unwrap();
+        Agent { caller, token, hold }
+    }
+
+    pub async fn log_in(&self, token: &Secret) -> Result<Caller, Error> {
+        let token = Some(token.expose().to_owned());
+        self.service.authenticate(&Credential { token, local_user: false }).await
+    }
+
+    /// `lead` and a `worker` it sent work to, not blocked on it.
+    pub async fn pair(&self) -> (Agent, Agent) {
+        let lead = self.root("lead").await;
+        let worker = self.child("worker", &lead, false).await;
+        (lead, worker)
+    }
+
+    pub async fn ask(&self, asker: &Agent, question: &str) -> Arc<Ask> {
+        accepted(self.service.ask(&asker.caller, fresh(), None, draft(question)).await)
+    }
+
+    pub async fn answer_agent(&self, by: &Agent, ask: &Ask) -> Result<Receipt, Error> {
+        self.service.answer_agent(&by.caller, fresh(), ask.id, ask.digest, yes()).await
+    }
+
+    pub async fn answer(&self, ask: &Ask) -> Result<Receipt, Error> {
+        self.service.answer(&self.owner, fresh(), ask.id, ask.digest, yes()).await
+    }
+
+    pub async fn escalate(&self, by: &Agent, ask: &Ask) -> Result<Receipt, Error> {
+        let reason = Some("not mine to say".to_owned());
+        self.service.escalate(&by.caller, fresh(), ask.id, ask.hop.index, reason).await
+    }
+
+    pub async fn get(&self, id: AskId) -> Arc<Ask> {
+        self.service.get(&self.owner, &id.to_string()).await.unwrap().0
+    }
+
+    /// The ask, once `wanted` is true of it: watched, so nothing is polled.
+    pub async fn until(&self, id: AskId, wanted: impl Fn(&Ask) -> bool) -> Arc<Ask> {
+        let look = async {
+            let mut watch = self.service.watch_ask(&self.owner, id, None).await.unwrap();
+            while let Some(message) = watch.next().await {
+                match message.unwrap() {
+                    WatchMessage::Ask(ask) | WatchMessage::Event(_, ask) if wanted(&ask) => {
+                        return ask;
+                    }
+                    _ => {}
+                }
+            }
+            panic!("{id} settled without it")
+        };
+        tokio::time::timeout(PATIENCE, look).await.expect("it comes")
+    }
+
+    pub async fn inbox(&self, caller: &Caller) -> Vec<AskId> {
+        let page = self.service.list(caller, AskScope::WaitingOnMe, None, 500).await.unwrap();
+        page.asks.iter().map(|ask| ask.id).collect()
+    }
+
+    pub fn advance(&self, span: Span) {
+        self.clock.advance(span);
+    }
+
+    /// Stops as a daemon does.
+    pub async fn stop(self) {
+        self.service.shutdown();
+        self.service.stopped().await;
+    }
+}
+
+/// A request id nobody has used.
+pub fn fresh() -> RequestId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("request {}", NEXT.fetch_add(1, Ordering::Relaxed)).parse().unwrap()
+}
+
+pub fn draft(question: &str) -> Draft {
+    let option = |label: &str| QuestionOption {
+        label: label.to_owned(),
+        description: String::new(),
+        recommended: false,
+    };
+    let question = Question {
+        id: "q1".to_owned(),
+        header: String::new(),
+        question: question.to_owned(),
+        options: vec![option("yes"), option("no")],
+        multiple: false,
+    };
+    let content = Content { questions: vec![question], context: String::new() };
+    Draft { content, priority: Priority::Normal, expire: None }
+}
+
+pub fn yes() -> Answers {
+    let answer = Answer { selected: vec!["yes".to_owned()], text: None, default: false };
+    [("q1".to_owned(), answer)].into()
+}
+
+/// The ask of an accepted receipt.
+pub fn accepted(receipt: Result<Receipt, Error>) -> Arc<Ask> {
+    let receipt = receipt.expect("no fault");
+    assert_eq!(receipt.verdict, Verdict::Accepted, "{}", receipt.message);
+    receipt.ask.expect("an accepted receipt shows the ask")
+}
+
+/// Why it was refused.
+pub fn refused(receipt: Result<Receipt, Error>) -> Reason {
+    match receipt.expect("no fault").verdict {
+        Verdict::Refused(reason) => reason,
+        other => panic!("{other:?}, not refused"),
+    }
+}
+
+pub fn answered_by(ask: &Ask) -> Option<&Actor> {
+    let outcome = ask.outcome()?;
+    matches!(outcome.ending, Ending::Answered(_)).then_some(&outcome.by)
+}

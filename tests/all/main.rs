@@ -1,0 +1,7 @@
+//! The tests that see the program from outside its modules, in one binary so that they link once.
+
+mod bench;
+mod races;
+mod rules;
+mod sessions;
+mod watches;

@@ -1,0 +1,131 @@
+//! Watches miss nothing and repeat nothing.
+
+use crate::bench::*;
+use askway::ask::{Ask, AskId, Span, fold, limits};
+use askway::error::{Error, Reason};
+use askway::service::{AskScope, Caller, InboxMessage, Service, WatchMessage};
+use std::sync::Arc;
+use tokio_stream::StreamExt;
+
+/// Every event from `after` on, over as many streams as `cut` leaves: each is dropped after so many
+/// messages and taken up at the last revision seen.
+async fn read_all(service: Service, caller: Caller, id: AskId, cut: usize) -> Vec<u64> {
+    let (mut seen, mut after) = (Vec::new(), Some(1));
+    loop {
+        let mut watch = service.watch_ask(&caller, id, after).await.unwrap();
+        for _ in 0..cut {
+            match watch.next().await.expect("cut off is not the end").unwrap() {
+                WatchMessage::Ask(ask) => assert_eq!(Some(ask.revision), after),
+                WatchMessage::Event(event, ask) => {
+                    assert_eq!(event.revision, ask.revision);
+                    after = Some(event.revision);
+                    seen.push(event.revision);
+                }
+                WatchMessage::Idle(_) => {}
+                WatchMessage::End(revision) => {
+                    assert_eq!(Some(revision), after);
+                    return seen;
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rule_08_a_thousand_watchers_miss_nothing() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let mut watchers = tokio::task::JoinSet::new();
+    for n in 0..1_000 {
+        let (service, caller) = (bench.service.clone(), bench.owner.clone());
+        watchers.spawn(read_all(service, caller, ask.id, 2 + n % 7));
+    }
+    for turn in 0..20 {
+        let by = if turn % 2 == 0 { &lead.caller } else { &bench.owner };
+        accepted(bench.service.say(by, fresh(), ask.id, format!("turn {turn}")).await);
+    }
+    accepted(bench.answer_agent(&lead, &ask).await);
+    let all: Vec<u64> = (2..=22).collect();
+    let join = async {
+        while let Some(seen) = watchers.join_next().await {
+            assert_eq!(seen.unwrap(), all);
+        }
+    };
+    tokio::time::timeout(PATIENCE, join).await.expect("no watcher is lost");
+    let (service, caller) = (bench.service.clone(), worker.caller.clone());
+    assert_eq!(read_all(service, caller, ask.id, 3).await, all, "one that comes after it, too");
+}
+
+#[tokio::test]
+async fn rule_08_the_ask_at_a_revision_and_the_events_after_it_make_the_ask() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    accepted(bench.service.say(&lead.caller, fresh(), ask.id, "hm".into()).await);
+    accepted(bench.escalate(&lead, &ask).await);
+    accepted(bench.answer(&ask).await);
+    let now = bench.get(ask.id).await;
+    let events = bench.service.events(&bench.owner, ask.id, 0, 500).await.unwrap();
+    let folded = fold(events.iter().map(|(event, _)| event));
+    assert_eq!(folded.as_ref(), Some(&*now));
+    for after in 1..=now.revision {
+        let watch = bench.service.watch_ask(&bench.owner, ask.id, Some(after)).await.unwrap();
+        let messages: Vec<_> = watch.map(Result::unwrap).collect().await;
+        let WatchMessage::Ask(first) = &messages[0] else { panic!("first the ask") };
+        assert_eq!(first.revision, after);
+        assert_eq!(messages.len() as u64, 2 + now.revision - after);
+        let last: &Arc<Ask> = match &messages[messages.len() - 2] {
+            WatchMessage::Ask(ask) | WatchMessage::Event(_, ask) => ask,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(last, &now);
+        assert!(matches!(messages.last(), Some(WatchMessage::End(at)) if *at == now.revision));
+    }
+    let ahead = bench.service.watch_ask(&bench.owner, ask.id, Some(now.revision + 1)).await;
+    assert!(matches!(ahead.err(), Some(Error::RevisionAhead(at)) if at == now.revision));
+}
+
+#[tokio::test]
+async fn a_stopping_server_ends_streams_as_cut_off_and_not_as_settled() {
+    let bench = Bench::new().await;
+    let (_, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let mut watch = bench.service.watch_ask(&worker.caller, ask.id, None).await.unwrap();
+    assert!(matches!(watch.next().await, Some(Ok(WatchMessage::Ask(_)))));
+    let service = bench.service.clone();
+    bench.stop().await;
+    let cut = watch.next().await;
+    assert!(matches!(cut, Some(Err(Error::Unavailable(Reason::Stopping, ..)))));
+    assert!(watch.next().await.is_none());
+    let said = service.ask(&worker.caller, fresh(), None, draft("more?")).await;
+    assert!(matches!(said, Err(Error::Unavailable(Reason::Stopping, ..))));
+}
+
+#[tokio::test]
+async fn an_inbox_shows_what_came_changed_and_left() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let first = bench.ask(&worker, "first?").await;
+    let mut inbox = bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe).await.unwrap();
+    let Some(Ok(InboxMessage::Snapshot { asks, total: 1 })) = inbox.next().await else { panic!() };
+    assert_eq!(asks[0].id, first.id);
+    let second = bench.ask(&worker, "second?").await;
+    let Some(Ok(InboxMessage::Change { came, total: 2, .. })) = inbox.next().await else {
+        panic!()
+    };
+    assert_eq!(came[0].id, second.id);
+    accepted(bench.service.say(&lead.caller, fresh(), second.id, "hm".into()).await);
+    let Some(Ok(InboxMessage::Change { changed, .. })) = inbox.next().await else { panic!() };
+    assert_eq!(changed[0].turns.len(), 1);
+    bench.advance(limits::ROUTE_TIMEOUT + Span::from_secs(1));
+    let mut left = 0;
+    while left < 2 {
+        let Some(Ok(InboxMessage::Change { left: gone, .. })) = inbox.next().await else {
+            panic!()
+        };
+        left += gone.len();
+    }
+    let mut people = bench.service.watch_inbox(&bench.owner, AskScope::WaitingOnMe).await.unwrap();
+    let Some(Ok(InboxMessage::Snapshot { total: 2, .. })) = people.next().await else { panic!() };
+}
