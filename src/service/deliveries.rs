@@ -55,6 +55,7 @@ struct DeliveryWatch {
 
 impl DeliveryWatch {
     async fn next(&mut self) -> Option<Result<DeliveryMessage, Error>> {
+        let mut idle = false;
         loop {
             if let Some((ask, revision)) = self.pending.pop_front() {
                 return Some(Ok(DeliveryMessage::Delivery(ask, revision)));
@@ -69,9 +70,12 @@ impl DeliveryWatch {
             if !self.pending.is_empty() {
                 continue;
             }
+            if std::mem::take(&mut idle) {
+                return Some(Ok(DeliveryMessage::Idle));
+            }
             match self.service.wait(&mut self.subscription).await {
                 Woken::Commit => {}
-                Woken::Idle => return Some(Ok(DeliveryMessage::Idle)),
+                Woken::Idle => idle = true,
                 Woken::Stopping => return self.end(Error::stopping()),
             }
         }

@@ -67,6 +67,7 @@ impl InboxWatch {
         if self.ended {
             return None;
         }
+        let mut idle = false;
         loop {
             self.subscription.mark_seen();
             match self.read().await {
@@ -77,9 +78,12 @@ impl InboxWatch {
                 Ok(None) => {}
                 Err(error) => return self.end(error),
             }
+            if std::mem::take(&mut idle) {
+                return Some(Ok(InboxMessage::Idle));
+            }
             match self.service.wait(&mut self.subscription).await {
                 Woken::Commit => self.pace().await,
-                Woken::Idle => return Some(Ok(InboxMessage::Idle)),
+                Woken::Idle => idle = true,
                 Woken::Stopping => return self.end(Error::stopping()),
             }
         }

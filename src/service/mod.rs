@@ -16,8 +16,8 @@ pub use authenticate::LOCAL_HOST;
 pub use authorize::Call;
 pub use reads::{AskPage, AskScope, PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
-pub use sessions::{Accepted, Changed, Enrolled, Resumed, Sent};
-pub use watch::{DeliveryMessage, InboxMessage, Watch, WatchMessage};
+pub use sessions::{Accepted, Changed, Enrolled, Resumed, Secrets, Sent};
+pub use watch::{DeliveryMessage, IDLE as HOLD_IDLE, InboxMessage, Watch, WatchMessage};
 
 use crate::ask::{Ask, AskId, Namespace, RequestId, SessionId, Span, Timestamp};
 use crate::engine::clock::{Machine, Source};
@@ -115,6 +115,11 @@ impl Service {
     /// Begins to stop: every stream ends with [`Error::stopping`], every new call is answered so.
     pub fn shutdown(&self) {
         self.engine.stop();
+    }
+
+    /// Returns once [`shutdown`](Self::shutdown) was called.
+    pub async fn stopping(&self) {
+        self.engine.stopping().cancelled().await;
     }
 
     /// Waits until everything taken up is on disk and answered, after [`shutdown`](Self::shutdown).

@@ -19,7 +19,7 @@ use tokio_stream::Stream;
 
 /// How long a stream says nothing before it says that it is well: under the half minute in which an
 /// idle proxy closes.
-pub(super) const IDLE: Duration = Duration::from_secs(25);
+pub const IDLE: Duration = Duration::from_secs(25);
 
 /// One message of WatchAsk.
 #[derive(Clone, Debug)]
@@ -146,6 +146,7 @@ struct AskWatch {
 
 impl AskWatch {
     async fn next(&mut self) -> Option<Result<WatchMessage, Error>> {
+        let mut idle = false;
         loop {
             if let Some(message) = self.pending.pop_front() {
                 return Some(Ok(message));
@@ -160,9 +161,13 @@ impl AskWatch {
             if !self.pending.is_empty() {
                 continue;
             }
+            if std::mem::take(&mut idle) {
+                return Some(Ok(WatchMessage::Idle(self.revision)));
+            }
             match self.service.wait(&mut self.subscription).await {
                 Woken::Commit => {}
-                Woken::Idle => return Some(Ok(WatchMessage::Idle(self.revision))),
+                // Looks once more before it says so: a wake-up that was lost is healed here.
+                Woken::Idle => idle = true,
                 Woken::Stopping => return self.end(Error::stopping()),
             }
         }

@@ -1,0 +1,283 @@
+//! AskService: read the request, establish the caller, call the service, say what came of it.
+
+use super::convert;
+use super::read::Fields;
+use super::server::{Api, Reply, StreamOf, reply};
+use super::status::{cut, status};
+use super::v1::{self, ask_service_server::AskService};
+use crate::ask::{Ask, limits};
+use crate::error::Error;
+use crate::service::{DeliveryMessage, InboxMessage, PAGE, PAGE_MAX, Receipt, WatchMessage};
+use std::sync::Arc;
+use tokio_stream::StreamExt;
+use tonic::{Request, Status, async_trait};
+
+#[async_trait]
+impl AskService for Api {
+    async fn ask(&self, request: Request<v1::AskRequest>) -> Reply<v1::AskResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let work = fields.optional("work_id", &request.work_id);
+        let draft = fields.draft(request);
+        let ((id, work), draft) = fields.done(id.zip(work).zip(draft))?;
+        let receipt = receipt(self.service.ask(&caller, id, work, draft).await)?;
+        reply(v1::AskResponse { receipt })
+    }
+
+    async fn get_ask(&self, request: Request<v1::GetAskRequest>) -> Reply<v1::GetAskResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let (ask, presence) = self.service.get(&caller, &request.ask_id).await.map_err(status)?;
+        let asker = convert::presence(presence).into();
+        reply(v1::GetAskResponse { ask: Some(convert::ask(&ask)), asker })
+    }
+
+    async fn list_asks(
+        &self,
+        request: Request<v1::ListAsksRequest>,
+    ) -> Reply<v1::ListAsksResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let scope = fields.scope(request.scope);
+        let after = fields.optional("page_token", &request.page_token);
+        let page = fields.page(request.page_size, PAGE, PAGE_MAX);
+        let ((scope, after), page) = fields.done(scope.zip(after).zip(page))?;
+        let page = self.service.list(&caller, scope, after, page).await.map_err(status)?;
+        reply(v1::ListAsksResponse {
+            asks: page.asks.iter().map(|ask| convert::ask(ask)).collect(),
+            next_page_token: page.next.map(|id| id.to_string()).unwrap_or_default(),
+        })
+    }
+
+    async fn list_events(
+        &self,
+        request: Request<v1::ListEventsRequest>,
+    ) -> Reply<v1::ListEventsResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ask = fields.ask_id(&request.ask_id);
+        let page = fields.page(request.page_size, PAGE, PAGE_MAX);
+        let (ask, page) = fields.done(ask.zip(page))?;
+        let events = self.service.events(&caller, ask, request.after_revision, page).await;
+        let events = events.map_err(status)?;
+        let events = events.iter().map(|(event, after)| convert::event(event, after)).collect();
+        reply(v1::ListEventsResponse { events })
+    }
+
+    type WatchAskStream = StreamOf<v1::WatchAskResponse>;
+
+    async fn watch_ask(
+        &self,
+        request: Request<v1::WatchAskRequest>,
+    ) -> Reply<Self::WatchAskStream> {
+        use v1::watch_ask_response::Message;
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ask = fields.ask_id(&request.ask_id);
+        let ask = fields.done(ask)?;
+        let after = request.after_revision;
+        let watch = self.service.watch_ask(&caller, ask, after).await.map_err(status)?;
+        let mut last = after.unwrap_or_default();
+        let messages = watch.map(move |item| match item {
+            Ok(WatchMessage::Ask(ask)) => {
+                last = ask.revision;
+                Ok(Message::Ask(convert::ask(&ask)))
+            }
+            Ok(WatchMessage::Event(event, after)) => {
+                last = event.revision;
+                Ok(Message::Event(convert::event(&event, &after)))
+            }
+            Ok(WatchMessage::Idle(revision)) => Ok(Message::Idle(v1::Idle { revision })),
+            Ok(WatchMessage::End(revision)) => Ok(Message::End(v1::End { revision })),
+            Err(error) => Err(cut(error, last)),
+        });
+        let wrap = |message| v1::WatchAskResponse { message: Some(message) };
+        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+    }
+
+    type WatchInboxStream = StreamOf<v1::WatchInboxResponse>;
+
+    async fn watch_inbox(
+        &self,
+        request: Request<v1::WatchInboxRequest>,
+    ) -> Reply<Self::WatchInboxStream> {
+        use v1::watch_inbox_response::Message;
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let scope = fields.scope(request.scope);
+        let scope = fields.done(scope)?;
+        let watch = self.service.watch_inbox(&caller, scope).await.map_err(status)?;
+        let asks = |asks: Vec<Arc<Ask>>| asks.iter().map(|ask| convert::ask(ask)).collect();
+        let messages = watch.map(move |item| match item {
+            Ok(InboxMessage::Snapshot { asks: all, total }) => {
+                let snapshot = v1::InboxSnapshot { asks: asks(all), total: total as u64 };
+                Ok(Message::Snapshot(snapshot))
+            }
+            Ok(InboxMessage::Change { came, changed, left, total }) => {
+                Ok(Message::Change(v1::InboxChange {
+                    came: asks(came),
+                    changed: asks(changed),
+                    left_ask_ids: left.iter().map(ToString::to_string).collect(),
+                    total: total as u64,
+                }))
+            }
+            Ok(InboxMessage::Idle) => Ok(Message::Idle(v1::Idle { revision: 0 })),
+            Err(error) => Err(status(error)),
+        });
+        let wrap = |message| v1::WatchInboxResponse { message: Some(message) };
+        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+    }
+
+    async fn answer(&self, request: Request<v1::AnswerRequest>) -> Reply<v1::AnswerResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let digest = fields.digest(&request.content_digest);
+        let answers = fields.answers(request.answers);
+        let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
+        let receipt = receipt(self.service.answer(&caller, id, ask, digest, answers).await)?;
+        reply(v1::AnswerResponse { receipt })
+    }
+
+    async fn answer_agent(
+        &self,
+        request: Request<v1::AnswerAgentRequest>,
+    ) -> Reply<v1::AnswerAgentResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let digest = fields.digest(&request.content_digest);
+        let answers = fields.answers(request.answers);
+        let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
+        let receipt = receipt(self.service.answer_agent(&caller, id, ask, digest, answers).await)?;
+        reply(v1::AnswerAgentResponse { receipt })
+    }
+
+    async fn decline(&self, request: Request<v1::DeclineRequest>) -> Reply<v1::DeclineResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let digest = fields.digest(&request.content_digest);
+        let ((id, ask), digest) = fields.done(ids.zip(digest))?;
+        let receipt = receipt(self.service.decline(&caller, id, ask, digest, request.note).await)?;
+        reply(v1::DeclineResponse { receipt })
+    }
+
+    async fn escalate(&self, request: Request<v1::EscalateRequest>) -> Reply<v1::EscalateResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let (id, ask) = fields.done(ids)?;
+        let (hop, reason) = (request.hop as usize, request.reason);
+        let receipt = receipt(self.service.escalate(&caller, id, ask, hop, reason).await)?;
+        reply(v1::EscalateResponse { receipt })
+    }
+
+    async fn withdraw(&self, request: Request<v1::WithdrawRequest>) -> Reply<v1::WithdrawResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let (id, ask) = fields.done(ids)?;
+        let receipt = receipt(self.service.withdraw(&caller, id, ask, request.note).await)?;
+        reply(v1::WithdrawResponse { receipt })
+    }
+
+    async fn say(&self, request: Request<v1::SayRequest>) -> Reply<v1::SayResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let (id, ask) = fields.done(ids)?;
+        let receipt = receipt(self.service.say(&caller, id, ask, request.text).await)?;
+        reply(v1::SayResponse { receipt })
+    }
+
+    async fn reply(&self, request: Request<v1::ReplyRequest>) -> Reply<v1::ReplyResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let replaced = fields.replaced(request.replaced);
+        let ((id, ask), replaced) = fields.done(ids.zip(replaced))?;
+        let text = request.text;
+        let receipt = receipt(self.service.reply(&caller, id, ask, text, replaced).await)?;
+        reply(v1::ReplyResponse { receipt })
+    }
+
+    async fn mark_seen(
+        &self,
+        request: Request<v1::MarkSeenRequest>,
+    ) -> Reply<v1::MarkSeenResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let digest = fields.digest(&request.content_digest);
+        let ((id, ask), digest) = fields.done(ids.zip(digest))?;
+        let receipt = receipt(self.service.mark_seen(&caller, id, ask, digest).await)?;
+        reply(v1::MarkSeenResponse { receipt })
+    }
+
+    async fn claim(&self, request: Request<v1::ClaimRequest>) -> Reply<v1::ClaimResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let length = match request.length {
+            Some(length) => fields.span("length", length),
+            None => Some(limits::CLAIM),
+        };
+        let ((id, ask), length) = fields.done(ids.zip(length))?;
+        let over = request.take_over;
+        let receipt = receipt(self.service.claim(&caller, id, ask, length, over).await)?;
+        reply(v1::ClaimResponse { receipt })
+    }
+
+    async fn release(&self, request: Request<v1::ReleaseRequest>) -> Reply<v1::ReleaseResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let (id, ask) = fields.done(ids)?;
+        let receipt = receipt(self.service.release(&caller, id, ask).await)?;
+        reply(v1::ReleaseResponse { receipt })
+    }
+
+    type WatchDeliveriesStream = StreamOf<v1::WatchDeliveriesResponse>;
+
+    async fn watch_deliveries(
+        &self,
+        request: Request<v1::WatchDeliveriesRequest>,
+    ) -> Reply<Self::WatchDeliveriesStream> {
+        use v1::watch_deliveries_response::Message;
+        let (caller, _) = self.enter(request).await?;
+        let watch = self.service.watch_deliveries(&caller).await.map_err(status)?;
+        let messages = watch.map(|item| match item {
+            Ok(DeliveryMessage::Delivery(ask, revision)) => {
+                let turn = ask.turns.iter().find(|turn| turn.revision == revision);
+                Ok(Message::Delivery(v1::Delivery {
+                    id: convert::delivery_id(&ask.id.to_string(), revision),
+                    revision,
+                    turn: turn.map(convert::turn),
+                    ask: Some(convert::ask(&ask)),
+                }))
+            }
+            Ok(DeliveryMessage::Idle) => Ok(Message::Idle(v1::Idle { revision: 0 })),
+            Err(error) => Err(status(error)),
+        });
+        let wrap = |message| v1::WatchDeliveriesResponse { message: Some(message) };
+        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+    }
+
+    async fn acknowledge_delivery(
+        &self,
+        request: Request<v1::AcknowledgeDeliveryRequest>,
+    ) -> Reply<v1::AcknowledgeDeliveryResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let delivery = fields.delivery(&request.delivery_id);
+        let (id, (ask, revision)) = fields.done(id.zip(delivery))?;
+        let receipt = receipt(self.service.acknowledge(&caller, id, ask, revision).await)?;
+        reply(v1::AcknowledgeDeliveryResponse { receipt })
+    }
+}
+
+fn receipt(receipt: Result<Receipt, Error>) -> Result<Option<v1::Receipt>, Status> {
+    receipt.map(|receipt| Some(convert::receipt(&receipt))).map_err(status)
+}

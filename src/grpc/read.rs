@@ -1,0 +1,252 @@
+//! Reading requests: fields of the wire as values of the domain, with everything that is wrong with
+//! a request said at once.
+
+use super::status::status;
+use super::v1;
+use crate::ask::content::Violation;
+use crate::ask::{
+    Answer, Answers, AskId, Content, ContentDigest, Draft, ExpiryAction, Priority, Question,
+    QuestionOption, RequestId, Span, limits,
+};
+use crate::error::Error;
+use crate::service::AskScope;
+use crate::session::{Kind, Secret};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+use tonic::Status;
+
+/// Reads fields one by one and gathers what is wrong with them.
+#[derive(Default)]
+pub(super) struct Fields {
+    found: Vec<Violation>,
+}
+
+impl Fields {
+    /// The values read, unless anything was wrong.
+    pub(super) fn done<T>(self, values: Option<T>) -> Result<T, Status> {
+        match values {
+            Some(values) if self.found.is_empty() => Ok(values),
+            _ => Err(status(Error::Invalid(self.found))),
+        }
+    }
+
+    fn wrong<T>(&mut self, field: &str, description: impl Display) -> Option<T> {
+        self.found.push(Violation::new(field, description.to_string()));
+        None
+    }
+
+    /// Anything that is read from text.
+    pub(super) fn text<T: FromStr<Err: Display>>(&mut self, field: &str, text: &str) -> Option<T> {
+        text.parse().map_or_else(|error| self.wrong(field, error), Some)
+    }
+
+    /// The same where empty means none.
+    pub(super) fn optional<T: FromStr<Err: Display>>(
+        &mut self,
+        field: &str,
+        text: &str,
+    ) -> Option<Option<T>> {
+        if text.is_empty() { Some(None) } else { self.text(field, text).map(Some) }
+    }
+
+    pub(super) fn request_id(&mut self, text: &str) -> Option<RequestId> {
+        self.text("request_id", text)
+    }
+
+    pub(super) fn ask_id(&mut self, text: &str) -> Option<AskId> {
+        self.text("ask_id", text)
+    }
+
+    pub(super) fn digest(&mut self, text: &str) -> Option<ContentDigest> {
+        self.text("content_digest", text)
+    }
+
+    pub(super) fn secret(&mut self, field: &str, kind: Kind, text: &str) -> Option<Secret> {
+        match Secret::read(text).filter(|secret| secret.kind() == kind) {
+            Some(secret) => Some(secret),
+            None => {
+                let must = format!("must be `{}` and 64 hexadecimal digits", kind.prefix());
+                self.wrong(field, must)
+            }
+        }
+    }
+
+    pub(super) fn span(&mut self, field: &str, duration: prost_types::Duration) -> Option<Span> {
+        match Duration::try_from(duration) {
+            Ok(duration) => Some(duration.into()),
+            Err(_) => self.wrong(field, "must be a length of time that is not negative"),
+        }
+    }
+
+    /// Answers are checked against their questions by the domain; here only that they can be held.
+    pub(super) fn answers(&mut self, answers: HashMap<String, v1::Answer>) -> Option<Answers> {
+        if answers.len() > limits::QUESTIONS {
+            let must = format!("must be at most {} answers", limits::QUESTIONS);
+            return self.wrong("answers", must);
+        }
+        let read = |(id, answer): (String, v1::Answer)| {
+            let (selected, text) = (answer.selected, answer.text);
+            (id, Answer { selected, text, default: false })
+        };
+        Some(answers.into_iter().map(read).collect())
+    }
+
+    /// A draft; a question without an id gets one by its place.
+    pub(super) fn draft(&mut self, request: v1::AskRequest) -> Option<Draft> {
+        let named = |(place, question): (usize, v1::Question)| {
+            let question = question_of(question);
+            match question.id.is_empty() {
+                true => Question { id: format!("q{}", place + 1), ..question },
+                false => question,
+            }
+        };
+        // More questions than may be are all the domain needs to see to say so.
+        let some = request.questions.into_iter().take(limits::QUESTIONS + 1);
+        let questions = some.enumerate().map(named).collect();
+        let content = Content { questions, context: request.context };
+        let priority = match v1::Priority::try_from(request.priority) {
+            Ok(v1::Priority::Unspecified | v1::Priority::Normal) => Some(Priority::Normal),
+            Ok(v1::Priority::Low) => Some(Priority::Low),
+            Ok(v1::Priority::High) => Some(Priority::High),
+            Err(_) => self.wrong("priority", "must be low, normal or high"),
+        };
+        let action = match v1::ExpiryAction::try_from(request.on_expire) {
+            Ok(v1::ExpiryAction::Unspecified | v1::ExpiryAction::Stop) => Some(ExpiryAction::Stop),
+            Err(_) => self.wrong("on_expire", "must be stop"),
+        };
+        let expire = match request.expire {
+            Some(after) => self.span("expire", after).map(Some),
+            None => Some(None),
+        };
+        let expire = expire.flatten().map(|after| (after, action.unwrap_or(ExpiryAction::Stop)));
+        let draft = Draft { content, priority: priority.unwrap_or_default(), expire };
+        // What the domain will say of it is said together with what is wrong here.
+        if !self.found.is_empty() {
+            self.found.extend(draft.violations());
+        }
+        Some(draft)
+    }
+
+    pub(super) fn replaced(
+        &mut self,
+        replaced: Vec<v1::ReplacedOptions>,
+    ) -> Option<BTreeMap<String, Vec<QuestionOption>>> {
+        let mut options = BTreeMap::new();
+        for one in replaced.into_iter().take(limits::QUESTIONS + 1) {
+            let replacement = one.options.into_iter().take(limits::OPTIONS + 1).map(option_of);
+            let known = options.insert(one.question_id, replacement.collect());
+            if known.is_some() {
+                return self.wrong("replaced", "must name each question once");
+            }
+        }
+        Some(options)
+    }
+
+    pub(super) fn scope(&mut self, scope: i32) -> Option<AskScope> {
+        match v1::AskScope::try_from(scope) {
+            Ok(v1::AskScope::Unspecified | v1::AskScope::WaitingOnMe) => {
+                Some(AskScope::WaitingOnMe)
+            }
+            Ok(v1::AskScope::Mine) => Some(AskScope::Mine),
+            Ok(v1::AskScope::Visible) => Some(AskScope::Visible),
+            Err(_) => self.wrong("scope", "must be waiting on me, mine or visible"),
+        }
+    }
+
+    /// A page's size; 0 is `otherwise`.
+    pub(super) fn page(&mut self, size: u32, otherwise: usize, most: usize) -> Option<usize> {
+        match size as usize {
+            0 => Some(otherwise),
+            size if size <= most => Some(size),
+            _ => self.wrong("page_size", format!("must be 1 to {most}")),
+        }
+    }
+
+    /// `dlv_`, the ask's 20 characters, `_`, and the revision.
+    pub(super) fn delivery(&mut self, id: &str) -> Option<(AskId, u64)> {
+        let parts = id.strip_prefix(DELIVERY).and_then(|rest| rest.split_once('_'));
+        let read = parts.and_then(|(ask, revision)| {
+            let ask = format!("{}{ask}", AskId::PREFIX).parse().ok()?;
+            Some((ask, revision.parse().ok()?))
+        });
+        match read {
+            Some(delivery) => Some(delivery),
+            None => self.wrong("delivery_id", "must be a delivery's id, as it was offered"),
+        }
+    }
+}
+
+/// What every delivery's id begins with.
+const DELIVERY: &str = "dlv_";
+
+/// The id of the delivery of `revision` of `ask`: the same each time it is offered.
+pub fn delivery_id(ask: &str, revision: u64) -> String {
+    let characters = ask.strip_prefix(AskId::PREFIX).unwrap_or(ask);
+    format!("{DELIVERY}{characters}_{revision}")
+}
+
+fn question_of(question: v1::Question) -> Question {
+    let options = question.options.into_iter().take(limits::OPTIONS + 1);
+    Question {
+        id: question.id,
+        header: question.header,
+        question: question.question,
+        options: options.map(option_of).collect(),
+        multiple: question.multiple,
+    }
+}
+
+fn option_of(option: v1::Option) -> QuestionOption {
+    let (label, description) = (option.label, option.description);
+    QuestionOption { label, description, recommended: option.recommended }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tonic_types::StatusExt;
+
+    #[test]
+    fn every_wrong_field_of_a_request_is_named_at_once() {
+        let mut fields = Fields::default();
+        let request = v1::AskRequest {
+            questions: vec![],
+            priority: 9,
+            on_expire: 9,
+            expire: Some(prost_types::Duration { seconds: -1, nanos: 0 }),
+            ..Default::default()
+        };
+        fields.request_id("");
+        fields.optional::<crate::ask::WorkId>("work_id", "wrk_x");
+        let draft = fields.draft(request);
+        let details = fields.done(draft).unwrap_err().get_error_details();
+        let found = &details.bad_request().unwrap().field_violations;
+        let named: Vec<_> = found.iter().map(|violation| violation.field.as_str()).collect();
+        assert_eq!(
+            named,
+            ["request_id", "work_id", "priority", "on_expire", "expire", "questions"]
+        );
+    }
+
+    #[test]
+    fn a_delivery_id_reads_back() {
+        let id = AskId::new(crate::ask::Timestamp::from_millis(7), [9; 6]);
+        let text = delivery_id(&id.to_string(), 12);
+        assert_eq!(Fields::default().delivery(&text), Some((id, 12)));
+        for bad in ["", "dlv_", "dlv_x_1", &text[..20], &format!("{text}x")] {
+            assert_eq!(Fields::default().delivery(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn questions_without_ids_are_named_by_place() {
+        let question = || v1::Question { question: "?".into(), ..Default::default() };
+        let request =
+            v1::AskRequest { questions: vec![question(), question()], ..Default::default() };
+        let draft = Fields::default().draft(request).unwrap();
+        assert_eq!(draft.content.questions[1].id, "q2");
+        assert_eq!(draft.violations(), []);
+    }
+}

@@ -1,0 +1,135 @@
+//! Faults as gRPC statuses, each with an ErrorInfo whose reason is of the closed list.
+
+use crate::error::{Error, Reason};
+use std::collections::HashMap;
+use std::time::Duration;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// The domain of every ErrorInfo.
+pub const DOMAIN: &str = "askway";
+/// In an ErrorInfo: the ids an ambiguous prefix fits, with commas between.
+pub const MATCHES: &str = "matches";
+/// In an ErrorInfo: the revision to resume at, or the one the ask is at.
+pub const REVISION: &str = "revision";
+
+/// The status of `error`. A refusal is a receipt wherever there is one; where there is none, as on a
+/// stream, it is a failed precondition.
+pub fn status(error: Error) -> Status {
+    let message = error.to_string();
+    let (code, reason, details) = match error {
+        Error::Refused(refusal) => (Code::FailedPrecondition, refusal.reason, info(&[])),
+        Error::Invalid(violations) => {
+            let mut details = info(&[]);
+            for violation in violations {
+                details.add_bad_request_violation(violation.field, violation.description);
+            }
+            (Code::InvalidArgument, Reason::InvalidArgument, details)
+        }
+        Error::Ambiguous(ids) => {
+            let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+            let details = info(&[(MATCHES, ids.join(","))]);
+            (Code::InvalidArgument, Reason::AmbiguousId, details)
+        }
+        Error::NotFound(_) => (Code::NotFound, Reason::NotFound, info(&[])),
+        Error::RevisionAhead(at) => {
+            let details = info(&[(REVISION, at.to_string())]);
+            (Code::OutOfRange, Reason::RevisionAhead, details)
+        }
+        Error::Unauthenticated(reason, _) => (Code::Unauthenticated, reason, info(&[])),
+        Error::Denied(reason, _) => (Code::PermissionDenied, reason, info(&[])),
+        Error::Precondition(reason, _) => (Code::FailedPrecondition, reason, info(&[])),
+        Error::RequestIdReused => (Code::AlreadyExists, Reason::RequestIdReused, info(&[])),
+        Error::Busy(after) => (Code::ResourceExhausted, Reason::Busy, retry(after)),
+        Error::Unavailable(reason, _, after) => (Code::Unavailable, reason, retry(after)),
+        Error::Internal(what) => {
+            tracing::error!(%what, "a fault of our own");
+            (Code::Internal, Reason::Internal, info(&[]))
+        }
+    };
+    with_reason(code, reason, message, details)
+}
+
+/// The status with which a stream of an ask is cut: it carries the revision to resume at.
+pub fn cut(error: Error, revision: u64) -> Status {
+    if !matches!(error, Error::Unavailable(..)) {
+        return status(error);
+    }
+    let message = error.to_string();
+    let Error::Unavailable(reason, _, after) = error else { unreachable!("it was looked at") };
+    let mut details = info(&[(REVISION, revision.to_string())]);
+    details.set_retry_info(Some(after));
+    with_reason(Code::Unavailable, reason, message, details)
+}
+
+fn with_reason(code: Code, reason: Reason, message: String, mut details: ErrorDetails) -> Status {
+    let metadata = details.error_info().map(|info| info.metadata.clone()).unwrap_or_default();
+    details.set_error_info(reason.as_str(), DOMAIN, metadata);
+    Status::with_error_details(code, message, details)
+}
+
+fn info(metadata: &[(&str, String)]) -> ErrorDetails {
+    let metadata: HashMap<String, String> =
+        metadata.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    let mut details = ErrorDetails::new();
+    details.set_error_info("", DOMAIN, metadata);
+    details
+}
+
+fn retry(after: Duration) -> ErrorDetails {
+    let mut details = info(&[]);
+    details.set_retry_info(Some(after));
+    details
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Violation;
+
+    #[test]
+    fn every_fault_has_its_code_its_reason_and_its_details() {
+        let text = || "words".to_owned();
+        let second = Duration::from_secs(1);
+        let violation = vec![Violation::new("one", "must"), Violation::new("two", "must")];
+        let cases = [
+            (Error::refused(Reason::Stale, "words"), Code::FailedPrecondition, Reason::Stale),
+            (Error::Invalid(violation), Code::InvalidArgument, Reason::InvalidArgument),
+            (Error::Ambiguous(vec![]), Code::InvalidArgument, Reason::AmbiguousId),
+            (Error::NotFound(text()), Code::NotFound, Reason::NotFound),
+            (Error::RevisionAhead(3), Code::OutOfRange, Reason::RevisionAhead),
+            (
+                Error::Unauthenticated(Reason::NoCredential, text()),
+                Code::Unauthenticated,
+                Reason::NoCredential,
+            ),
+            (
+                Error::Denied(Reason::WrongPrincipal, text()),
+                Code::PermissionDenied,
+                Reason::WrongPrincipal,
+            ),
+            (
+                Error::Precondition(Reason::SessionPaused, text()),
+                Code::FailedPrecondition,
+                Reason::SessionPaused,
+            ),
+            (Error::RequestIdReused, Code::AlreadyExists, Reason::RequestIdReused),
+            (Error::Busy(second), Code::ResourceExhausted, Reason::Busy),
+            (Error::stopping(), Code::Unavailable, Reason::Stopping),
+            (Error::Internal(text()), Code::Internal, Reason::Internal),
+        ];
+        for (error, code, reason) in cases {
+            let retries = matches!(error, Error::Busy(_) | Error::Unavailable(..));
+            let fields = if let Error::Invalid(fields) = &error { fields.len() } else { 0 };
+            let status = status(error);
+            let details = status.get_error_details();
+            let info = details.error_info().expect("every status has an ErrorInfo");
+            assert_eq!((status.code(), info.reason.as_str()), (code, reason.as_str()));
+            assert_eq!(info.domain, DOMAIN);
+            assert_eq!(details.retry_info().is_some(), retries);
+            assert_eq!(details.bad_request().map_or(0, |bad| bad.field_violations.len()), fields);
+        }
+        let cut = cut(Error::stopping(), 7);
+        assert_eq!(cut.get_error_details().error_info().unwrap().metadata[REVISION], "7");
+    }
+}
