@@ -1,195 +1,251 @@
 //! The typed client: a request id for each intent, retries with jitter, watches that resume.
 //! The command line and the examples stand on it; programs in Rust may too.
+//!
+//! A call is tried again while the daemon is unavailable, under the request id it was first sent
+//! with, so that it is done once whatever was lost on the way. [`watch`] holds the streams.
+
+mod address;
+mod error;
+mod retry;
+mod watch;
+
+pub use address::Address;
+pub use error::ClientError;
+pub use watch::{Watch, Watched};
 
 use crate::grpc::v1;
 use crate::session::Secret;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::pin::Pin;
+use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
-use tokio_stream::Stream;
+use tonic::metadata::MetadataValue;
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+use v1::admin_service_client::AdminServiceClient;
+use v1::ask_service_client::AskServiceClient;
+use v1::session_service_client::SessionServiceClient;
 
-/// Where a daemon listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// A Unix socket: `unix:PATH`.
-    Unix(PathBuf),
-    /// Loopback TCP: `http://127.0.0.1:PORT`.
-    Http(String),
-}
-
-/// Why a call failed, after its retries.
-#[derive(Clone, Debug)]
-pub struct ClientError {
-    /// The gRPC status code.
-    pub code: tonic::Code,
-    /// A name of the closed list, where the server gave one.
-    pub reason: Option<String>,
-    /// What went wrong, in words.
-    pub message: String,
-    /// Every wrong field with what it must be.
-    pub fields: Vec<(String, String)>,
-    /// What the ErrorInfo carried beside: `matches` of an ambiguous id, `revision` to resume at.
-    pub metadata: BTreeMap<String, String>,
-}
+/// The most bytes of one message a client takes: a page of asks at all their limits, with room.
+const MESSAGE_BYTES: usize = 16 << 20;
 
 /// A connection to a daemon, made when first used and again when lost. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Client {}
-
-/// An item of a resuming ask watch.
-#[derive(Clone, Debug)]
-pub enum Watched {
-    /// The whole ask, on attaching.
-    Ask(Box<v1::Ask>),
-    /// One event; each once, in order, over reconnections too.
-    Event(Box<v1::Event>),
-    /// The connection was lost; it is being made again.
-    Reconnecting,
-    /// Settled, everything was delivered: the last item.
-    End,
+pub struct Client {
+    address: Address,
+    channel: Channel,
+    token: Option<SecretString>,
+    patience: Duration,
 }
 
-/// A stream that ends by itself, or with an error that no retry mends.
-pub type Watch<T> = Pin<Box<dyn Stream<Item = Result<T, ClientError>> + Send>>;
+/// A unary call: builds its stub, sends the request as often as it takes, gives the reply.
+macro_rules! call {
+    ($self:ident, $stub:ident, $method:ident, $request:expr) => {{
+        let request = $request;
+        $self
+            .retry(|| async {
+                let mut stub =
+                    $stub::new($self.channel.clone()).max_decoding_message_size(MESSAGE_BYTES);
+                stub.$method($self.with_token(request.clone())?).await.map(|r| r.into_inner())
+            })
+            .await
+    }};
+}
 
-impl Address {
-    /// Reads `unix:PATH` or `http://HOST:PORT`.
-    pub fn parse(_text: &str) -> Result<Self, String> {
-        todo!()
-    }
+/// A mutating call on an ask: its request id is made here where there is none; its receipt comes back.
+macro_rules! act {
+    ($($(#[$doc:meta])* $method:ident($request:ident);)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            ///
+            /// A fault that no retry mends; a refusal is a receipt.
+            pub async fn $method(&self, mut request: v1::$request) -> Result<v1::Receipt, ClientError> {
+                fill(&mut request.request_id);
+                let response = call!(self, AskServiceClient, $method, request)?;
+                response.receipt.ok_or_else(|| ClientError::broken("a reply without a receipt"))
+            }
+        )*
+    };
+}
+
+/// A mutating call about sessions: its request id is made here where there is none.
+macro_rules! on_sessions {
+    ($($(#[$doc:meta])* $method:ident($request:ident) -> $response:ident;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            ///
+            /// A fault that no retry mends; a refusal is in the response's receipt.
+            pub async fn $method(
+                &self,
+                mut request: v1::$request,
+            ) -> Result<v1::$response, ClientError> {
+                fill(&mut request.request_id);
+                call!(self, SessionServiceClient, $method, request)
+            }
+        )*
+    };
 }
 
 impl Client {
-    /// A client of the daemon at `address`; without a token, on the socket, the caller is the
-    /// daemon's own user as a host.
-    pub fn new(_address: Address, _token: Option<Secret>) -> Self {
-        todo!()
-    }
-    /// How long a call goes on trying while the daemon is unavailable; 30 s where nothing is said.
-    pub fn with_patience(self, _patience: Duration) -> Self {
-        todo!()
+    /// A client of the daemon at `address`. Without a token, on the socket, the caller is the
+    /// daemon's own user as a host. Must be made within a tokio runtime.
+    pub fn new(address: Address, token: Option<Secret>) -> Self {
+        let channel = address.channel();
+        let token = token.map(|token| token.expose().to_owned().into());
+        Self { address, channel, token, patience: retry::PATIENCE }
     }
 
-    // Each mutating call: an empty request_id is filled with a UUIDv7 and kept over its retries.
-    pub async fn ask(&self, _request: v1::AskRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn answer(&self, _request: v1::AnswerRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn answer_agent(
-        &self,
-        _request: v1::AnswerAgentRequest,
-    ) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn decline(&self, _request: v1::DeclineRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn escalate(
-        &self,
-        _request: v1::EscalateRequest,
-    ) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn withdraw(
-        &self,
-        _request: v1::WithdrawRequest,
-    ) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn say(&self, _request: v1::SayRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn reply(&self, _request: v1::ReplyRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn mark_seen(
-        &self,
-        _request: v1::MarkSeenRequest,
-    ) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn claim(&self, _request: v1::ClaimRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn release(&self, _request: v1::ReleaseRequest) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn acknowledge(&self, _delivery_id: &str) -> Result<v1::Receipt, ClientError> {
-        todo!()
-    }
-    pub async fn send_work(
-        &self,
-        _request: v1::SendWorkRequest,
-    ) -> Result<v1::SendWorkResponse, ClientError> {
-        todo!()
-    }
-    pub async fn enroll(
-        &self,
-        _request: v1::EnrollRequest,
-    ) -> Result<v1::EnrollResponse, ClientError> {
-        todo!()
-    }
-    pub async fn accept_work(
-        &self,
-        _request: v1::AcceptWorkRequest,
-    ) -> Result<v1::AcceptWorkResponse, ClientError> {
-        todo!()
-    }
-    pub async fn pause_session(
-        &self,
-        _request: v1::PauseSessionRequest,
-    ) -> Result<v1::PauseSessionResponse, ClientError> {
-        todo!()
-    }
-    pub async fn resume_session(
-        &self,
-        _request: v1::ResumeSessionRequest,
-    ) -> Result<v1::ResumeSessionResponse, ClientError> {
-        todo!()
-    }
-    pub async fn end_session(
-        &self,
-        _request: v1::EndSessionRequest,
-    ) -> Result<v1::EndSessionResponse, ClientError> {
-        todo!()
+    /// For how long a call is tried again while the daemon is unavailable; 30 s where nothing is
+    /// said, zero for not at all.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
-    // Reads; lists follow their pages to the end.
-    pub async fn get_ask(&self, _id_or_prefix: &str) -> Result<v1::GetAskResponse, ClientError> {
-        todo!()
+    /// Where the daemon listens.
+    pub fn address(&self) -> &Address {
+        &self.address
     }
-    pub async fn list_asks(&self, _scope: v1::AskScope) -> Result<Vec<v1::Ask>, ClientError> {
-        todo!()
+
+    act! {
+        /// Files an ask.
+        ask(AskRequest);
+        /// A person answers.
+        answer(AnswerRequest);
+        /// The session waited on answers.
+        answer_agent(AnswerAgentRequest);
+        /// A person says no.
+        decline(DeclineRequest);
+        /// Moves an ask to the next hop.
+        escalate(EscalateRequest);
+        /// The asker takes its ask back.
+        withdraw(WithdrawRequest);
+        /// Speaks to the asker.
+        say(SayRequest);
+        /// The asker speaks back.
+        reply(ReplyRequest);
+        /// A person was shown the content.
+        mark_seen(MarkSeenRequest);
+        /// A person is on it.
+        claim(ClaimRequest);
+        /// A person is not on it any more.
+        release(ReleaseRequest);
+        /// The asker has a turn or an outcome.
+        acknowledge_delivery(AcknowledgeDeliveryRequest);
     }
-    pub async fn list_events(&self, _ask_id: &str) -> Result<Vec<v1::Event>, ClientError> {
-        todo!()
+
+    on_sessions! {
+        /// A session sends work.
+        send_work(SendWorkRequest) -> SendWorkResponse;
+        /// A host or a ticket makes a session.
+        enroll(EnrollRequest) -> EnrollResponse;
+        /// A session takes up the work of a ticket.
+        accept_work(AcceptWorkRequest) -> AcceptWorkResponse;
+        /// Stops a session for now.
+        pause_session(PauseSessionRequest) -> PauseSessionResponse;
+        /// Starts a paused session again.
+        resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
+        /// Ends a session for good.
+        end_session(EndSessionRequest) -> EndSessionResponse;
     }
-    pub async fn list_sessions(
-        &self,
-        _include_ended: bool,
-    ) -> Result<Vec<v1::Session>, ClientError> {
-        todo!()
+
+    /// Reads an ask, by its id or a unique prefix of it, and whether its asker is there.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends; the metadata of an ambiguous prefix lists the matches.
+    pub async fn get_ask(&self, typed: &str) -> Result<v1::GetAskResponse, ClientError> {
+        call!(self, AskServiceClient, get_ask, v1::GetAskRequest { ask_id: typed.to_owned() })
     }
+
+    /// Lists the asks of a scope, oldest first, all pages of it.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn list_asks(&self, scope: v1::AskScope) -> Result<Vec<v1::Ask>, ClientError> {
+        let mut asks = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let (scope, page_size) = (scope.into(), 0);
+            let request = v1::ListAsksRequest { scope, page_size, page_token };
+            let page = call!(self, AskServiceClient, list_asks, request)?;
+            asks.extend(page.asks);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return Ok(asks);
+            }
+        }
+    }
+
+    /// Lists what happened to an ask, in order, all of it.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn list_events(&self, ask_id: &str) -> Result<Vec<v1::Event>, ClientError> {
+        const PAGE: u32 = 100;
+        let mut events: Vec<v1::Event> = Vec::new();
+        loop {
+            let after_revision = events.last().map_or(0, |event| event.revision);
+            let ask_id = ask_id.to_owned();
+            let request = v1::ListEventsRequest { ask_id, after_revision, page_size: PAGE };
+            let page = call!(self, AskServiceClient, list_events, request)?.events;
+            let last = page.len() < PAGE as usize;
+            events.extend(page);
+            if last {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Lists sessions, oldest first, all pages.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn list_sessions(&self, ended: bool) -> Result<Vec<v1::Session>, ClientError> {
+        let mut sessions = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let (page_size, include_ended) = (0, ended);
+            let request = v1::ListSessionsRequest { page_size, page_token, include_ended };
+            let page = call!(self, SessionServiceClient, list_sessions, request)?;
+            sessions.extend(page.sessions);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return Ok(sessions);
+            }
+        }
+    }
+
+    /// Says who the caller is and how the daemon does.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
     pub async fn status(&self) -> Result<v1::GetStatusResponse, ClientError> {
-        todo!()
+        call!(self, AdminServiceClient, get_status, v1::GetStatusRequest {})
     }
 
-    // Streams that reconnect by themselves, with jitter, for as long as they are read.
-    pub fn watch_ask(&self, _ask_id: &str, _after: Option<u64>) -> Watch<Watched> {
-        todo!()
+    fn with_token<T>(&self, message: T) -> Result<Request<T>, Status> {
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            let bearer = format!("Bearer {}", token.expose_secret());
+            let mut value: MetadataValue<_> = bearer
+                .parse()
+                .map_err(|_| Status::unauthenticated("the token does not fit a header"))?;
+            value.set_sensitive(true);
+            request.metadata_mut().insert("authorization", value);
+        }
+        Ok(request)
     }
-    pub fn watch_inbox(&self, _scope: v1::AskScope) -> Watch<v1::watch_inbox_response::Message> {
-        todo!()
-    }
-    pub fn watch_deliveries(&self) -> Watch<v1::Delivery> {
-        todo!()
-    }
-    /// Holds the calling session while it is read: yields at each (re-)attaching, tries again at
-    /// least every 5 s.
-    pub fn hold(&self, _hold_secret: Secret) -> Watch<v1::Session> {
-        todo!()
+}
+
+/// A request id for an intent that has none: a UUIDv7, so that receipts stay in time order.
+fn fill(request_id: &mut String) {
+    if request_id.is_empty() {
+        *request_id = uuid::Uuid::now_v7().to_string();
     }
 }

@@ -1,0 +1,233 @@
+//! Streams that take themselves up again: a lost connection is never an end.
+
+use super::retry::Backoff;
+use super::{Client, ClientError, MESSAGE_BYTES};
+use crate::grpc::v1::{
+    self, ask_service_client::AskServiceClient, session_service_client::SessionServiceClient,
+};
+use crate::session::Secret;
+use futures_util::stream;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Code, Status, Streaming};
+
+/// A hold is tried again at least this often: its session is paused after thirty seconds without.
+const HOLD_AGAIN: Duration = Duration::from_secs(5);
+
+/// A stream that ends by itself, or with an error that no retry mends.
+pub type Watch<T> = Pin<Box<dyn Stream<Item = Result<T, ClientError>> + Send>>;
+
+/// An item of a watch of an ask.
+#[derive(Clone, Debug)]
+pub enum Watched {
+    /// The whole ask: on attaching, and again when the daemon's history is not the one seen before.
+    Ask(Box<v1::Ask>),
+    /// One event; each once and in order, over lost connections too.
+    Event(Box<v1::Event>),
+    /// The connection was lost; it is being made again.
+    Reconnecting,
+    /// Settled, and everything was delivered: the last item.
+    End,
+}
+
+/// A stream that is open, or has to be opened after a wait.
+struct Link<M> {
+    client: Client,
+    open: Option<Streaming<M>>,
+    backoff: Backoff,
+    wait: Option<Duration>,
+    ended: bool,
+}
+
+/// What a link says.
+enum Said<M> {
+    Message(M),
+    /// The connection is lost.
+    Lost,
+    /// No retry mends it.
+    Failed(ClientError),
+}
+
+impl<M> Link<M> {
+    fn new(client: &Client) -> Self {
+        let (client, backoff) = (client.clone(), Backoff::new());
+        Self { client, open: None, backoff, wait: None, ended: false }
+    }
+
+    /// The next message, opening the stream by `open` where it is not.
+    async fn next<F>(&mut self, open: impl FnOnce(Client) -> F) -> Said<M>
+    where
+        F: Future<Output = Result<Streaming<M>, Status>>,
+    {
+        if let Some(wait) = self.wait.take() {
+            tokio::time::sleep(wait).await;
+        }
+        let stream = match &mut self.open {
+            Some(stream) => stream,
+            closed => match open(self.client.clone()).await {
+                Ok(stream) => closed.insert(stream),
+                Err(status) => return self.lost(status),
+            },
+        };
+        match stream.message().await {
+            Ok(Some(message)) => {
+                self.backoff = Backoff::new();
+                Said::Message(message)
+            }
+            // A stream that is closed politely without its end was cut by something in between.
+            Ok(None) => self.lost(Status::unavailable("the stream was cut")),
+            Err(status) => self.lost(status),
+        }
+    }
+
+    fn lost(&mut self, status: Status) -> Said<M> {
+        self.open = None;
+        let error = ClientError::from(status);
+        if !error.is_passing() {
+            return Said::Failed(error);
+        }
+        self.wait = Some(self.backoff.next(error.retry_after));
+        Said::Lost
+    }
+}
+
+impl Client {
+    /// Watches an ask: events after `after`, or from now on, until it is settled.
+    pub fn watch_ask(&self, ask_id: &str, after: Option<u64>) -> Watch<Watched> {
+        let start = (Link::new(self), ask_id.to_owned(), after);
+        Box::pin(stream::unfold(start, |(mut link, ask_id, mut after)| async move {
+            if link.ended {
+                return None;
+            }
+            let item = loop {
+                let request = v1::WatchAskRequest { ask_id: ask_id.clone(), after_revision: after };
+                let said = link.next(|client| async move {
+                    let mut stub = AskServiceClient::new(client.channel.clone())
+                        .max_decoding_message_size(MESSAGE_BYTES);
+                    let opened = stub.watch_ask(client.with_token(request)?).await?;
+                    Ok(opened.into_inner())
+                });
+                if let Some(item) = of_ask(said.await, &mut after) {
+                    break item;
+                }
+            };
+            link.ended = matches!(item, Ok(Watched::End) | Err(_));
+            Some((item, (link, ask_id, after)))
+        }))
+    }
+
+    /// Watches an inbox. After each lost connection it begins with a snapshot again.
+    pub fn watch_inbox(&self, scope: v1::AskScope) -> Watch<v1::watch_inbox_response::Message> {
+        Box::pin(stream::unfold(Link::new(self), move |mut link| async move {
+            while !link.ended {
+                let said = link.next(|client| async move {
+                    let mut stub = AskServiceClient::new(client.channel.clone())
+                        .max_decoding_message_size(MESSAGE_BYTES);
+                    let request = v1::WatchInboxRequest { scope: scope.into() };
+                    let opened = stub.watch_inbox(client.with_token(request)?).await?;
+                    Ok(opened.into_inner())
+                });
+                match said.await {
+                    Said::Message(v1::WatchInboxResponse { message: Some(message) }) => {
+                        return Some((Ok(message), link));
+                    }
+                    Said::Message(_) | Said::Lost => {}
+                    Said::Failed(error) => {
+                        link.ended = true;
+                        return Some((Err(error), link));
+                    }
+                }
+            }
+            None
+        }))
+    }
+
+    /// Watches what the calling session has not acknowledged: at least once each, the same id each
+    /// time.
+    pub fn watch_deliveries(&self) -> Watch<v1::Delivery> {
+        use v1::watch_deliveries_response::Message;
+        Box::pin(stream::unfold(Link::new(self), move |mut link| async move {
+            while !link.ended {
+                let said = link.next(|client| async move {
+                    let mut stub = AskServiceClient::new(client.channel.clone())
+                        .max_decoding_message_size(MESSAGE_BYTES);
+                    let request = client.with_token(v1::WatchDeliveriesRequest {})?;
+                    Ok(stub.watch_deliveries(request).await?.into_inner())
+                });
+                match said.await {
+                    Said::Message(v1::WatchDeliveriesResponse {
+                        message: Some(Message::Delivery(delivery)),
+                    }) => return Some((Ok(delivery), link)),
+                    Said::Message(_) | Said::Lost => {}
+                    Said::Failed(error) => {
+                        link.ended = true;
+                        return Some((Err(error), link));
+                    }
+                }
+            }
+            None
+        }))
+    }
+
+    /// Holds the calling session while it is read: gives the session each time the hold is taken,
+    /// and takes it again, at least every five seconds, whenever it is lost.
+    pub fn hold(&self, secret: Secret) -> Watch<v1::Session> {
+        use v1::hold_session_response::Message;
+        let start = (Link::new(self), secret);
+        Box::pin(stream::unfold(start, move |(mut link, secret)| async move {
+            while !link.ended {
+                let hold_secret = secret.expose().to_owned();
+                let said = link.next(|client| async move {
+                    let mut stub = SessionServiceClient::new(client.channel.clone());
+                    let request = client.with_token(v1::HoldSessionRequest { hold_secret })?;
+                    Ok(stub.hold_session(request).await?.into_inner())
+                });
+                match said.await {
+                    Said::Message(v1::HoldSessionResponse {
+                        message: Some(Message::Held(v1::Held { session: Some(session) })),
+                    }) => return Some((Ok(session), (link, secret))),
+                    Said::Message(_) => {}
+                    Said::Lost => link.wait = link.wait.map(|wait| wait.min(HOLD_AGAIN)),
+                    Said::Failed(error) => {
+                        link.ended = true;
+                        return Some((Err(error), (link, secret)));
+                    }
+                }
+            }
+            None
+        }))
+    }
+}
+
+/// The item of what a link said of an ask; none for what is not one. Keeps the last revision seen.
+fn of_ask(
+    said: Said<v1::WatchAskResponse>,
+    after: &mut Option<u64>,
+) -> Option<Result<Watched, ClientError>> {
+    use v1::watch_ask_response::Message;
+    match said {
+        Said::Message(v1::WatchAskResponse { message }) => match message? {
+            Message::Ask(ask) => {
+                // On re-attaching it is the ask as it was last seen: nothing new.
+                let is_new = *after != Some(ask.revision);
+                *after = Some(ask.revision);
+                is_new.then(|| Ok(Watched::Ask(Box::new(ask))))
+            }
+            Message::Event(event) => {
+                let is_new = after.is_none_or(|after| event.revision > after);
+                *after = (*after).max(Some(event.revision));
+                is_new.then(|| Ok(Watched::Event(Box::new(event))))
+            }
+            Message::Idle(_) => None,
+            Message::End(_) => Some(Ok(Watched::End)),
+        },
+        Said::Lost => Some(Ok(Watched::Reconnecting)),
+        // What was seen is ahead of what is there: another history. Begin with what there is.
+        Said::Failed(error) if error.code == Code::OutOfRange && after.is_some() => {
+            *after = None;
+            None
+        }
+        Said::Failed(error) => Some(Err(error)),
+    }
+}
