@@ -1,1 +1,178 @@
-//! mem
+//! Everything in memory, behind one lock: for tests and examples. Nothing outlives the value; for
+//! what does, see [`redb`](super::redb).
+
+use super::index::{Index, Row, earliest};
+use super::{
+    Batch, Change, ClockMark, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp, WorkId};
+use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use async_trait::async_trait;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct Mem {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    asks: HashMap<AskId, Arc<Ask>>,
+    histories: HashMap<AskId, Vec<Event>>,
+    sessions: BTreeMap<SessionId, Arc<Session>>,
+    works: HashMap<WorkId, Arc<Work>>,
+    tickets: HashMap<SecretHash, Arc<Ticket>>,
+    tokens: HashMap<SecretHash, Arc<Token>>,
+    receipts: HashMap<super::ReceiptKey, Arc<super::StoredReceipt>>,
+    mark: Option<ClockMark>,
+    index: Index,
+    // When each ask that the index has no more is to be removed.
+    retire: BTreeSet<(Timestamp, AskId)>,
+}
+
+impl Mem {
+    /// A store that holds nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Store for Mem {
+    async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
+        let kept = self.kept();
+        Ok(keys.iter().map(|key| kept.get(key)).collect())
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
+        let mut kept = self.kept();
+        let committed = batch.changes.into_iter().map(|change| kept.apply(change)).collect();
+        if let Some(mark) = batch.mark {
+            kept.mark = Some(mark);
+        }
+        Ok(committed)
+    }
+
+    async fn history(&self, ask: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+        let kept = self.kept();
+        let events = kept.histories.get(&ask).into_iter().flatten();
+        Ok(events.filter(|event| event.revision > after).take(limit).cloned().collect())
+    }
+
+    async fn list(
+        &self,
+        scope: &Scope,
+        after: Option<AskId>,
+        limit: usize,
+    ) -> Result<Listing, Fault> {
+        Ok(self.kept().index.list(scope, after, limit))
+    }
+
+    async fn sessions(
+        &self,
+        scope: &SessionScope,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Fault> {
+        let kept = self.kept();
+        let later = kept.sessions.values().filter(|session| after.is_none_or(|at| session.id > at));
+        Ok(later.filter(|session| scope.has(session)).take(limit).cloned().collect())
+    }
+
+    async fn deadlines(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        let kept = self.kept();
+        let due = kept.retire.iter().take_while(|(time, _)| *time <= until);
+        let due = due.take(limit).copied().collect();
+        Ok(earliest(kept.index.deadlines(until, limit), due, limit))
+    }
+
+    async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
+        Ok(self.kept().index.resolve(prefix, limit))
+    }
+}
+
+impl Kept {
+    fn get(&self, key: &Key) -> Option<Record> {
+        match key {
+            Key::Ask(id) => self.asks.get(id).cloned().map(Record::Ask),
+            Key::Session(id) => self.sessions.get(id).cloned().map(Record::Session),
+            Key::Work(id) => self.works.get(id).cloned().map(Record::Work),
+            Key::Ticket(secret) => self.tickets.get(secret).cloned().map(Record::Ticket),
+            Key::Token(secret) => self.tokens.get(secret).cloned().map(Record::Token),
+            Key::Receipt(key) => self.receipts.get(key).cloned().map(Record::Receipt),
+            Key::Clock => self.mark.clone().map(Record::Clock),
+        }
+    }
+
+    fn apply(&mut self, change: Change) -> Committed {
+        let revision_of = |key: &Key| Ok::<_, Fault>(self.get(key).map_or(0, |r| r.revision()));
+        if change.stands(revision_of) != Ok(true) {
+            return Committed::Conflict;
+        }
+        for (ask, event) in change.events {
+            self.histories.entry(ask).or_default().push(event);
+        }
+        for record in change.writes {
+            self.put(record);
+        }
+        for key in &change.removes {
+            self.remove(key);
+        }
+        Committed::Done
+    }
+
+    fn put(&mut self, record: Record) {
+        match record {
+            Record::Ask(ask) => {
+                self.unretire(ask.id);
+                match (Row::of(&ask), ask.deadline()) {
+                    (Some(row), _) => self.index.put(&row),
+                    (None, deadline) => {
+                        self.index.settle(ask.id);
+                        self.retire.extend(deadline.map(|time| (time, ask.id)));
+                    }
+                }
+                self.asks.insert(ask.id, ask);
+            }
+            Record::Session(session) => drop(self.sessions.insert(session.id, session)),
+            Record::Work(work) => drop(self.works.insert(work.id, work)),
+            Record::Ticket(ticket) => drop(self.tickets.insert(ticket.secret, ticket)),
+            Record::Token(token) => drop(self.tokens.insert(token.secret, token)),
+            Record::Receipt(receipt) => drop(self.receipts.insert(receipt.key.clone(), receipt)),
+            Record::Clock(mark) => self.mark = Some(mark),
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        match key {
+            Key::Ask(id) => {
+                self.unretire(*id);
+                self.index.remove(*id);
+                self.asks.remove(id);
+                self.histories.remove(id);
+            }
+            Key::Session(id) => drop(self.sessions.remove(id)),
+            Key::Work(id) => drop(self.works.remove(id)),
+            Key::Ticket(secret) => drop(self.tickets.remove(secret)),
+            Key::Token(secret) => drop(self.tokens.remove(secret)),
+            Key::Receipt(key) => drop(self.receipts.remove(key)),
+            Key::Clock => self.mark = None,
+        }
+    }
+
+    fn unretire(&mut self, id: AskId) {
+        if let Some(deadline) = self.asks.get(&id).and_then(|ask| ask.deadline()) {
+            self.retire.remove(&(deadline, id));
+        }
+    }
+}
