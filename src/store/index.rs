@@ -326,7 +326,7 @@ mod tests {
             waits_on: WaitsOn::People(vec![PersonName::owner(), PersonName::owner()]),
             known_to: vec![asker.clone()],
             asker,
-            deadline: Some(Timestamp::from_millis(1_000 - number)),
+            deadline: Some(Timestamp::from_millis(1_000_000 - number)),
         }
     }
 

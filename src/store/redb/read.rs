@@ -1,0 +1,167 @@
+//! Reading the tables, in a reading transaction or within a writing one.
+
+use super::Trouble;
+use super::tables::{
+    Access, CLOCK, Tables, deadline_key, deadline_of, event_key, list_key, list_of, listed_session,
+    receipt_key, revision_of,
+};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
+use crate::session::Session;
+use crate::store::index::{Index, LATELY, Row};
+use crate::store::record::{damaged, decode, fold_history};
+use crate::store::{Key, Record, SessionScope};
+use ::redb::{AccessGuard, ReadableTable};
+use std::ops::Bound;
+use std::sync::Arc;
+
+const LAST: AskId = AskId::from_bytes([255; 12]);
+
+impl<A: Access> Tables<A> {
+    /// The record of a key.
+    pub fn get(&self, key: &Key) -> Result<Option<Record>, Trouble> {
+        Ok(match key {
+            Key::Ask(id) => self.ask(*id)?.map(|ask| Record::Ask(Arc::new(ask))),
+            Key::Session(id) => self.session(*id)?.map(Record::Session),
+            Key::Work(id) => {
+                let found = self.works.get(&id.to_bytes())?;
+                read(found, || format!("the work {id}"))?.map(Record::Work)
+            }
+            Key::Ticket(secret) => {
+                let found = self.tickets.get(&secret.to_bytes())?;
+                read(found, || "a ticket".into())?.map(Record::Ticket)
+            }
+            Key::Token(secret) => {
+                let found = self.tokens.get(&secret.to_bytes())?;
+                read(found, || "a token".into())?.map(Record::Token)
+            }
+            Key::Receipt(key) => {
+                let found = self.receipts.get(receipt_key(key).as_slice())?;
+                read(found, || format!("the receipt of request {}", key.request))?
+                    .map(Record::Receipt)
+            }
+            Key::Clock => {
+                read(self.meta.get(CLOCK)?, || "the clock's mark".into())?.map(Record::Clock)
+            }
+        })
+    }
+
+    /// How often the record of a key was written; 0 for none. An ask is not folded for it.
+    pub fn revision(&self, key: &Key) -> Result<u64, Trouble> {
+        let once = |found: bool| Ok(u64::from(found));
+        match key {
+            Key::Ask(id) => {
+                let (first, last) = (event_key(*id, 0), event_key(*id, u64::MAX));
+                if let Some(entry) = self.events.range::<&[u8; 20]>(&first..=&last)?.next_back() {
+                    return Ok(revision_of(entry?.0.value()));
+                }
+                once(self.filed.get(&id.to_bytes())?.is_some())
+            }
+            Key::Work(id) => once(self.works.get(&id.to_bytes())?.is_some()),
+            Key::Receipt(key) => once(self.receipts.get(receipt_key(key).as_slice())?.is_some()),
+            Key::Clock => once(self.meta.get(CLOCK)?.is_some()),
+            Key::Session(_) | Key::Ticket(_) | Key::Token(_) => {
+                Ok(self.get(key)?.map_or(0, |record| record.revision()))
+            }
+        }
+    }
+
+    /// See [`Store::history`](crate::store::Store::history).
+    pub fn history(&self, id: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Trouble> {
+        let name = || format!("an event of {id}");
+        let mut events = Vec::new();
+        if after == 0 {
+            events.extend(read(self.filed.get(&id.to_bytes())?, name)?);
+        }
+        let first = event_key(id, after.saturating_add(1));
+        let later = self.events.range::<&[u8; 20]>(&first..=&event_key(id, u64::MAX))?;
+        for entry in later.take(limit.saturating_sub(events.len())) {
+            let event: Event = decode(&name(), entry?.1.value())?;
+            if event.revision > after {
+                events.push(event);
+            }
+        }
+        events.truncate(limit);
+        Ok(events)
+    }
+
+    /// An ask, folded from its whole history.
+    pub fn ask(&self, id: AskId) -> Result<Option<Ask>, Trouble> {
+        Ok(fold_history(id, &self.history(id, 0, usize::MAX)?)?)
+    }
+
+    /// A session.
+    pub fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Trouble> {
+        Ok(read(self.sessions.get(&id.to_bytes())?, || format!("the session {id}"))?)
+    }
+
+    /// See [`Store::sessions`](crate::store::Store::sessions).
+    pub fn sessions(
+        &self,
+        scope: &SessionScope,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Trouble> {
+        let after = after.map(SessionId::to_bytes);
+        let mut found = Vec::new();
+        let Some((list, head)) = list_of(scope) else {
+            let first = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+            for entry in self.sessions.range::<&[u8; 12]>((first, Bound::Unbounded))? {
+                if found.len() == limit {
+                    break;
+                }
+                let session: Arc<Session> = decode("a session", entry?.1.value())?;
+                found.extend(scope.has(&session).then_some(session));
+            }
+            return Ok(found);
+        };
+        let first = list_key(list, head, after.unwrap_or([0; 12]));
+        let first = if after.is_some() { Bound::Excluded(&first) } else { Bound::Included(&first) };
+        let last = list_key(list, head, [255; 12]);
+        for entry in
+            self.session_lists.range::<&[u8; 25]>((first, Bound::Included(&last)))?.take(limit)
+        {
+            let id = listed_session(entry?.0.value());
+            let session = self.session(id)?;
+            found.push(session.ok_or_else(|| damaged(&format!("the session {id}"), "missing"))?);
+        }
+        Ok(found)
+    }
+
+    /// The settled asks that are to be removed first, of those due by `until`.
+    pub fn retiring(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Trouble> {
+        let due = self.retire.range::<&[u8; 20]>(..=&deadline_key(until, LAST))?.take(limit);
+        due.map(|entry| Ok(deadline_of(entry?.0.value()))).collect()
+    }
+
+    /// The index, from the rows kept of open and unread asks; no ask is read for it.
+    pub fn index(&self) -> Result<Index, Trouble> {
+        let mut index = Index::default();
+        let mut lately = Vec::new();
+        for entry in self.retire.iter()?.rev().take(LATELY) {
+            lately.push(deadline_of(entry?.0.value()).1);
+        }
+        lately.into_iter().rev().for_each(|ask| index.settle(ask));
+        for entry in self.live.iter()? {
+            let (key, bytes) = entry?;
+            let id = AskId::from_bytes(*key.value());
+            let what = format!("the index row of {id}");
+            let row: Row = decode(&what, bytes.value())?;
+            if row.id != id {
+                return Err(damaged(&what, "it is another ask's").into());
+            }
+            index.put(&row);
+        }
+        Ok(index)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    found: Option<AccessGuard<'_, &'static [u8]>>,
+    name: impl Fn() -> String,
+) -> Result<Option<T>, crate::store::Fault> {
+    found.map(|bytes| decode(&name(), bytes.value())).transpose()
+}
