@@ -176,3 +176,14 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite;
+
+    #[tokio::test]
+    async fn memory_keeps_every_law() {
+        suite::all(|| async { Arc::new(Mem::new()) as Arc<dyn Store> }).await;
+    }
+}

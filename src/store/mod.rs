@@ -9,6 +9,7 @@ pub mod index;
 pub mod mem;
 pub mod record;
 pub mod redb;
+pub mod suite;
 
 use crate::ask::{
     Ask, AskId, Event, Namespace, PersonName, RequestId, SessionId, SessionRef, Timestamp, WorkId,

@@ -303,3 +303,52 @@ impl Opened {
         Ok(committed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite::{self, World};
+
+    #[tokio::test]
+    async fn the_file_keeps_every_law() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = std::sync::atomic::AtomicU32::new(0);
+        suite::all(|| async {
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let store = Redb::open(folder.path().join(number.to_string())).unwrap();
+            Arc::new(store) as Arc<dyn Store>
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn opened_again_it_says_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let mut world = World::new(11);
+        let mut incarnation = None;
+        for _ in 0..6 {
+            let store = Redb::open(&path).unwrap();
+            world.check(&store).await;
+            let before = incarnation.replace(store.incarnation());
+            assert!(before.is_none_or(|before| before == store.incarnation()));
+            for _ in 0..40 {
+                let batch = world.steps();
+                let mark = batch.mark.clone().map(Record::Clock);
+                store.commit(batch).await.unwrap();
+                assert_eq!(store.load(&[Key::Clock]).await, Ok(vec![mark]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let _store = Redb::open(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let Err(Fault::Unavailable(why)) = Redb::open(&path) else { panic!("it opened twice") };
+        assert!(why.contains("another process has it open"), "{why}");
+    }
+}
