@@ -5,6 +5,8 @@
 //! records it is given ([`index`]), so they cannot disagree with them. A second store is bytes and
 //! indexes; [`suite`] holds the laws that every one must keep.
 
+#[cfg(test)]
+mod fault;
 pub mod index;
 pub mod mem;
 pub mod record;

@@ -56,7 +56,7 @@ struct State {
 }
 
 /// The open file, and what was derived from it.
-pub(self) struct Opened {
+struct Opened {
     database: Database,
     marker: Marker,
     index: RwLock<Index>,
@@ -126,6 +126,15 @@ impl Redb {
     pub(super) fn wait_until_open(&self) {
         let state = self.shared.state();
         drop(self.shared.changed.wait_while(state, |state| state.opened.is_err()));
+    }
+
+    /// Waits until the file cannot be opened again for this reason.
+    #[cfg(test)]
+    pub(super) fn wait_for(&self, why: &str) {
+        let other = |state: &mut State| {
+            !state.opened.as_ref().is_err_and(|fault| fault.to_string().contains(why))
+        };
+        drop(self.shared.changed.wait_while(self.shared.state(), other));
     }
 
     fn read<T>(

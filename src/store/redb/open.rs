@@ -20,6 +20,11 @@ pub const FORMAT: u32 = 1;
 /// own default is a gibibyte, which is more than a daemon beside other work should take.
 const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
+/// Bytes of a file whose every page is checked when it is opened: what is read in a tenth of a
+/// second. In a larger one damage is seen where it is read: in a record always, in redb's own pages
+/// where they make no sense any more.
+const CHECKED_BYTES: u64 = 64 * 1024 * 1024;
+
 /// A file redb began to make and did not finish is no longer than this.
 const UNBORN_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -77,6 +82,7 @@ pub(super) fn open(
     }
     let database = Database::builder()
         .set_cache_size(CACHE_BYTES)
+        .set_check_integrity_on_open(gate.len()? <= CHECKED_BYTES)
         .create_with_backend(gate.clone())
         .map_err(unopened)?;
     let found = marker(&database)?;
@@ -87,10 +93,10 @@ pub(super) fn open(
         return Err(replaced().into());
     }
     gate.open()?;
-    let marker = match found {
-        Some(marker) => marker,
-        None => begin(&database)?,
-    };
+    let marker = found.map_or_else(begin, Ok)?;
+    // Also where it is there already. After a kill or a failed sync the system may show writes that
+    // are not on disk, and what is served from here on must be: one commit makes sure of it.
+    write_marker(&database, &marker)?;
     let index = Tables::read(&database.begin_read()?)?.index()?;
     Ok(Opened { database, marker, index: RwLock::new(index), writing: Mutex::new(()) })
 }
@@ -138,22 +144,21 @@ fn readable(marker: &Marker) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Makes the tables, and says what the file is.
-fn begin(database: &Database) -> Result<Marker, Trouble> {
+/// What a new file says of itself.
+fn begin() -> Result<Marker, Trouble> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)
         .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
-    let marker = Marker {
+    Ok(Marker {
         format: FORMAT,
         least_reader: FORMAT,
         written_by: concat!("askway ", env!("CARGO_PKG_VERSION")).into(),
         incarnation: random.iter().map(|byte| format!("{byte:02x}")).collect(),
-    };
-    write_marker(database, &marker)?;
-    Ok(marker)
+    })
 }
 
-pub(super) fn write_marker(database: &Database, marker: &Marker) -> Result<(), Trouble> {
+/// Writes the marker, and makes the tables that are not there.
+fn write_marker(database: &Database, marker: &Marker) -> Result<(), Trouble> {
     let bytes = serde_json::to_vec(marker).map_err(io::Error::from)?;
     let mut txn = database.begin_write()?;
     txn.set_quick_repair(true);

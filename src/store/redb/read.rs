@@ -84,9 +84,16 @@ impl<A: Access> Tables<A> {
         Ok(events)
     }
 
-    /// An ask, folded from its whole history.
+    /// An ask, folded from its whole history. Its row says at which revision it must be: an event
+    /// lost from the end would else make what is settled open again.
     pub fn ask(&self, id: AskId) -> Result<Option<Ask>, Trouble> {
-        Ok(fold_history(id, &self.history(id, 0, usize::MAX)?)?)
+        let ask = fold_history(id, &self.history(id, 0, usize::MAX)?)?;
+        let row: Option<Row> = read(self.live.get(&id.to_bytes())?, || row_name(id))?;
+        let listed = ask.as_ref().filter(|ask| ask.is_open() || ask.is_unread());
+        if row.map(|row| row.revision) != listed.map(|ask| ask.revision) {
+            return Err(damaged(&format!("the history of {id}"), "it ends too early").into());
+        }
+        Ok(ask)
     }
 
     /// A session.
@@ -148,15 +155,18 @@ impl<A: Access> Tables<A> {
         for entry in self.live.iter()? {
             let (key, bytes) = entry?;
             let id = AskId::from_bytes(*key.value());
-            let what = format!("the index row of {id}");
-            let row: Row = decode(&what, bytes.value())?;
+            let row: Row = decode(&row_name(id), bytes.value())?;
             if row.id != id {
-                return Err(damaged(&what, "it is another ask's").into());
+                return Err(damaged(&row_name(id), "it is another ask's").into());
             }
             index.put(&row);
         }
         Ok(index)
     }
+}
+
+fn row_name(id: AskId) -> String {
+    format!("the index row of {id}")
 }
 
 fn read<T: serde::de::DeserializeOwned>(

@@ -100,7 +100,7 @@ impl World {
         };
         let turned = Session {
             revision: before + 1,
-            namespace: name(NAMESPACES[usize::from(number % 4 == 0)]),
+            namespace: name(NAMESPACES[usize::from(number == 4)]),
             parent,
             standing,
             sweep: self.dice.one_in(2),
