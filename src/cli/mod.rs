@@ -1,19 +1,97 @@
 //! The command line: one file for each verb, `render` for what they print. Each verb has its
 //! `Args` and a `run`; what was typed becomes calls of the client, their answers become text or JSON.
+//!
+//! This module says which verbs there are and how they end. Who calls and which daemon: `context`
+//! and `place`. Why a verb failed: `failure`. What was typed: `typed`.
 
-use crate::client::Client;
-use std::path::PathBuf;
+mod answer;
+mod ask;
+mod claim;
+mod context;
+mod decline;
+mod escalate;
+mod failure;
+mod inbox;
+mod log;
+pub mod place;
+mod receipt;
+mod release;
+pub mod render;
+mod reply;
+mod say;
+mod send_work;
+mod session;
+mod show;
+mod status;
+pub mod typed;
+mod wait;
+mod withdraw;
 
-/// What every verb needs to know.
-pub struct Context {
-    /// The daemon, with the caller's credential.
-    pub client: Client,
-    /// Whether the caller is a session (its token is in `ASKWAY_TOKEN`).
-    pub is_session: bool,
-    /// The data folder.
-    pub data: PathBuf,
-    /// Whether programs read what is printed.
-    pub json: bool,
+pub use context::Context;
+pub use failure::Failure;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use render::Output;
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Carries an agent's question to the session that sent it the work, then to a person.
+#[derive(Debug, Parser)]
+#[command(name = "askway", version, max_term_width = 100, after_help = HELP)]
+struct Cli {
+    /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const HELP: &str = "\
+The caller is the session of ASKWAY_TOKEN when that is set, else the person whose token the data
+folder holds. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
+where the data folder is.
+
+Exit codes: 0 done or answered, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
+abandoned: do not go on, 5 still open, 6 settled before by somebody else, 7 refused, 8 not found,
+9 daemon or store unavailable: try again, 10 somebody spoke: reply and wait again, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    // `serve`, `demo`, `run` and the hidden verbs join here.
+    /// File a question; with --wait, wait for what becomes of it
+    Ask(ask::Args),
+    /// Wait until an ask is settled, or somebody asked speaks
+    Wait(wait::Args),
+    /// List the open asks that wait on you
+    Inbox(inbox::Args),
+    /// Show one ask, whole
+    Show(show::Args),
+    /// List what happened to an ask
+    Log(log::Args),
+    /// Answer an ask
+    Answer(answer::Args),
+    /// Say no to an ask, as a person
+    Decline(decline::Args),
+    /// Move an ask on to whoever is asked next
+    Escalate(escalate::Args),
+    /// Take an ask of your own back
+    Withdraw(withdraw::Args),
+    /// Speak to the asker without answering
+    Say(say::Args),
+    /// Speak to whoever is asked, as the asker
+    Reply(reply::Args),
+    /// Say that you are on it: its timers stand still for a while
+    Claim(claim::Args),
+    /// Say that you are not on it any more
+    Release(release::Args),
+    /// List sessions, or end one
+    Session(session::Args),
+    /// Make a ticket that hands work to another session
+    SendWork(send_work::Args),
+    /// Say who you are to the daemon, and how it does
+    Status(status::Args),
 }
 
 /// How a verb ends: the exit codes others script against.
@@ -46,17 +124,185 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-/// Why a verb failed, with what to type next.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The exit code.
-    pub exit: Exit,
-    /// A name of the closed list.
-    pub reason: String,
-    /// What went wrong.
-    pub message: String,
-    /// Every wrong field with what it must be.
-    pub fields: Vec<(String, String)>,
-    /// The next command to type, or what else to do.
-    pub next: Option<String>,
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// The program: reads the arguments, does what they say, and gives the exit code.
+pub fn main() -> ExitCode {
+    let arguments: Vec<_> = env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
+    };
+    let json = cli.json;
+    let ended = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => {
+            let ended = runtime.block_on(dispatch(cli));
+            // A read of stdin may still be under way; nobody waits for it.
+            runtime.shutdown_background();
+            ended
+        }
+        Err(error) => Err(Failure::unexpected(format!("the system gave no threads: {error}"))),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            render::failure(&failure, json);
+            failure.exit.into()
+        }
+    }
+}
+
+async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    // Verbs that are no client (`serve`, `demo`, `run`) are to be matched before this: they look
+    // after their own signals and credentials.
+    tokio::select! {
+        ended = call(cli) => ended,
+        _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+    }
+}
+
+async fn call(cli: Cli) -> Result<Exit, Failure> {
+    if let Verb::Ask(_) = cli.verb {
+        ask::needs_a_session()?;
+    }
+    let context = &Context::make(cli.json)?;
+    let out = &mut Output::stdout(cli.json);
+    match cli.verb {
+        Verb::Ask(args) => ask::run(args, context, out).await,
+        Verb::Wait(args) => wait::run(args, context, out).await,
+        Verb::Inbox(args) => inbox::run(args, context, out).await,
+        Verb::Show(args) => show::run(args, context, out).await,
+        Verb::Log(args) => log::run(args, context, out).await,
+        Verb::Answer(args) => answer::run(args, context, out).await,
+        Verb::Decline(args) => decline::run(args, context, out).await,
+        Verb::Escalate(args) => escalate::run(args, context, out).await,
+        Verb::Withdraw(args) => withdraw::run(args, context, out).await,
+        Verb::Say(args) => say::run(args, context, out).await,
+        Verb::Reply(args) => reply::run(args, context, out).await,
+        Verb::Claim(args) => claim::run(args, context, out).await,
+        Verb::Release(args) => release::run(args, context, out).await,
+        Verb::Session(args) => session::run(args, context, out).await,
+        Verb::SendWork(args) => send_work::run(args, context, out).await,
+        Verb::Status(args) => status::run(args, context, out).await,
+    }
+}
+
+/// Whether `--json` stands among the arguments of askway itself, where they could not be parsed.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// Prints what clap has to say: help and version are no errors.
+fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to be told when even this cannot be written.
+        let _ = error.print();
+        return Exit::Done.into();
+    }
+    if json {
+        render::failure(&Failure::of_clap(error), json);
+    } else {
+        let _ = error.print();
+    }
+    Exit::Usage.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(["askway"].iter().chain(line))
+    }
+
+    #[test]
+    fn the_parser_is_whole() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_help_with_an_example() {
+        for verb in Cli::command().get_subcommands_mut() {
+            let name = verb.get_name().to_owned();
+            let help = verb.render_long_help().to_string();
+            assert!(help.contains(&format!("  askway {name}")), "{name}: {help}");
+        }
+    }
+
+    #[test]
+    fn every_verb_takes_json_and_every_mutating_one_a_request_id() {
+        let mutating: [&[&str]; 11] = [
+            &["ask", "Which?"],
+            &["answer", "ask_0000", "A"],
+            &["decline", "ask_0000"],
+            &["escalate", "ask_0000"],
+            &["withdraw", "ask_0000"],
+            &["say", "ask_0000", "words"],
+            &["reply", "ask_0000", "words"],
+            &["claim", "ask_0000"],
+            &["release", "ask_0000"],
+            &["session", "end"],
+            &["send-work"],
+        ];
+        let reading: [&[&str]; 6] = [
+            &["wait", "ask_0000"],
+            &["inbox"],
+            &["show", "ask_0000"],
+            &["log", "ask_0000"],
+            &["session", "ls"],
+            &["status"],
+        ];
+        for line in mutating.iter().chain(&reading) {
+            let cli = parse(&[line, &["--json"][..]].concat()).expect("it parses");
+            assert!(cli.json, "{line:?}");
+        }
+        for line in mutating {
+            let line = [line, &["--request-id", "one"][..]].concat();
+            assert!(parse(&line).is_ok(), "{line:?}");
+            let empty = [&line[..line.len() - 1], &[""][..]].concat();
+            assert!(parse(&empty).is_err(), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_wrongly_is_an_error_for_programs_too() {
+        let error = parse(&["wait", "--json"]).expect_err("an id is missing");
+        let failure = Failure::of_clap(&error);
+        assert_eq!((failure.exit, failure.reason.as_str()), (Exit::Usage, "USAGE"));
+        assert!(failure.message.contains("required"), "{}", failure.message);
+        assert!(failure.next.is_some_and(|next| next.ends_with("--help")));
+    }
+
+    #[test]
+    fn json_after_two_dashes_belongs_to_somebody_else() {
+        let words = |line: &[&str]| line.iter().map(OsString::from).collect::<Vec<_>>();
+        assert!(asks_for_json(&words(&["askway", "wait", "--json"])));
+        assert!(!asks_for_json(&words(&["askway", "run", "--", "cmd", "--json"])));
+    }
+
+    #[test]
+    fn exit_codes_are_the_documented_numbers() {
+        let all = [
+            (Exit::Done, 0),
+            (Exit::Unexpected, 1),
+            (Exit::Usage, 2),
+            (Exit::Declined, 3),
+            (Exit::Stopped, 4),
+            (Exit::Open, 5),
+            (Exit::Closed, 6),
+            (Exit::Refused, 7),
+            (Exit::NotFound, 8),
+            (Exit::Unavailable, 9),
+            (Exit::Spoken, 10),
+            (Exit::Interrupted, 130),
+        ];
+        for (exit, code) in all {
+            assert_eq!(exit as u8, code);
+        }
+    }
 }

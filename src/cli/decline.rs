@@ -1,0 +1,45 @@
+//! `askway decline`: a person says no.
+
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Output, receipt};
+use crate::grpc::v1;
+
+const HELP: &str = "\
+Examples:
+  askway decline ask_k3f9 -m \"not this year\"";
+
+/// Which ask, and why.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// The ask's id, or its first characters
+    id: String,
+    /// Why, for the asker
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    message: Option<String>,
+    /// The content that was decided on, where that was read before; what it is now otherwise
+    #[arg(long, value_name = "DIGEST")]
+    content_digest: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
+}
+
+/// Sends the no, bound to the content as it is now.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+    if context.is_session {
+        let message = "only a person declines; a session moves the ask on to one";
+        return Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
+            .with_next(format!("askway escalate {} -m TEXT", args.id)));
+    }
+    let ask = context.read(&args.id).await?;
+    let request = v1::DeclineRequest {
+        request_id: args.intent.into_id(),
+        ask_id: ask.id,
+        content_digest: args.content_digest.unwrap_or(ask.content_digest),
+        note: args.message,
+    };
+    let receipt = context.client.decline(request).await?;
+    receipt::finish(&receipt, out, |ask| {
+        format!("declined {}{}", ask.id, receipt::asker(&receipt, ask))
+    })
+}

@@ -1,0 +1,25 @@
+//! `askway status`: who the caller is to the daemon, and how it does.
+
+use super::render::{human, json};
+use super::{Context, Exit, Failure, Output};
+
+const HELP: &str = "\
+Examples:
+  askway status
+  askway status --json";
+
+/// Nothing to choose.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {}
+
+/// Prints it.
+pub(super) async fn run(_args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+    let status = context.client.status().await?;
+    out.line(&match out.is_json() {
+        true => json::status(&status),
+        false => human::status(&status, human::now()),
+    })?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
