@@ -76,7 +76,7 @@ impl From<ClientError> for Failure {
         let (exit, name) = of_code(error.code);
         let reason = error.reason.unwrap_or_else(|| name.to_owned());
         let matches = error.metadata.get("matches");
-        let first = matches.and_then(|all| all.split([',', ' ']).find(|id| !id.is_empty()));
+        let first = matches.and_then(|all| all.split(',').map(str::trim).find(|id| !id.is_empty()));
         let next = match reason.as_str() {
             "UNAVAILABLE" => Some("askway serve, if no daemon runs; else the same again".into()),
             "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
@@ -134,6 +134,7 @@ mod tests {
             message: "words".into(),
             fields: vec![("ask_id".into(), "must be an id".into())],
             metadata: metadata.into_iter().collect(),
+            retry_after: None,
         })
     }
 

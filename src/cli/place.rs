@@ -63,7 +63,9 @@ pub fn host_token(data: &Path) -> PathBuf {
     data.join("host.token")
 }
 
-fn data_folder_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+pub(crate) fn data_folder_of(
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<PathBuf, Failure> {
     let set = |name| variable(name).filter(|text| !text.is_empty()).map(PathBuf::from);
     if let Some(data) = set(DATA) {
         return Ok(data);

@@ -159,8 +159,11 @@ async fn tell(
         }
     };
     if let Some(revision) = delivery.filter(|_| arrived && reader.is_asker) {
-        let acknowledged = context.client.acknowledge(&delivery_id(id, revision)).await;
-        if let Err(error) = acknowledged {
+        let request = v1::AcknowledgeDeliveryRequest {
+            request_id: String::new(),
+            delivery_id: delivery_id(id, revision),
+        };
+        if let Err(error) = context.client.acknowledge_delivery(request).await {
             // It has been told, and will be offered again: at least once is what is promised.
             out.note(&format!("not acknowledged, so it will be told again: {}", error.message));
         }
