@@ -13,8 +13,8 @@ const HELP: &str = r#"Examples:
   echo '{"questions":[{"question":"Ship it?","options":[{"label":"Yes"},{"label":"No"}]}]}' |
     askway ask --file - --json
 
-A file holds the fields of `askway show --json`: questions (id, header, question, options with label,
-description and recommended, multiple), context, priority."#;
+A file holds the fields of `askway show --json` that an asker says: questions (id, header, question,
+multiple, options with label, description, recommended), context, priority."#;
 
 /// What to ask, and how.
 #[derive(Debug, clap::Args)]

@@ -84,14 +84,21 @@ impl From<ClientError> for Failure {
             "BAD_CREDENTIAL" | "NO_CREDENTIAL" => {
                 Some("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND".into())
             }
+            "SESSION_ENDED" => Some("askway run --as NAME -- COMMAND".into()),
+            "SESSION_PAUSED" => Some("askway run --resume SESSION -- COMMAND".into()),
             _ => match exit {
                 Exit::NotFound => Some("askway inbox --all".to_owned()),
                 Exit::Unavailable => Some("the same again, with the same --request-id".to_owned()),
                 Exit::Refused => Some("askway status".to_owned()),
+                Exit::Usage => Some("the same again with that put right".to_owned()),
                 _ => None,
             },
         };
         let mut message = error.message;
+        // The daemon's sentence for programs that read only that strings the fields together.
+        if reason == "INVALID_ARGUMENT" && !error.fields.is_empty() {
+            message = "what was sent is not as it must be".to_owned();
+        }
         if let Some(all) = matches.filter(|all| !message.contains(all.as_str()))
             && first.is_some_and(|id| !message.contains(id))
         {
@@ -156,8 +163,7 @@ mod tests {
             let failure = failure(code, given, None);
             assert_eq!((failure.exit, failure.reason.as_str()), (exit, reason), "{code:?}");
             assert_eq!(failure.fields.len(), 1);
-            let advised = !matches!(exit, Exit::Unexpected) && code != Code::InvalidArgument;
-            assert_eq!(failure.next.is_some(), advised, "{code:?}");
+            assert_eq!(failure.next.is_some(), exit != Exit::Unexpected, "{code:?}");
         }
     }
 
