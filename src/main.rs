@@ -1,7 +1,5 @@
-//! The one binary; everything it does is in [`askway::cli`].
+//! The one binary: the daemon, and the command line.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    askway::cli::main()
+fn main() -> std::process::ExitCode {
+    askway::cli::main(std::env::args_os())
 }

@@ -1,7 +1,7 @@
 //! `askway answer`: answers an ask, as the session it waits on or as a person.
 
 use super::typed::{self, Intent};
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 /// Sends the answer, bound to the content as it is now.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let typed = match args.file {
         Some(path) => Some(typed::answers(&typed::read_file(path).await?)?),
         None => None,
@@ -75,10 +75,7 @@ fn to_the_one_question(
             ids.len(),
             ids.join(", ")
         ))
-        .with_next(format!(
-            "askway answer {} --file FILE; askway answer --help shows one",
-            ask.id
-        ))),
+        .then(format!("askway answer {} --file FILE; askway answer --help shows one", ask.id))),
     }
 }
 

@@ -1,10 +1,9 @@
 //! `askway ask`: files a question; with `--wait`, waits for what becomes of it.
 
 use super::render::human;
-use super::typed::{self, AskFile, Intent, Offered, Priority};
-use super::{Context, Exit, Failure, Output, context, receipt, wait};
+use super::typed::{self, AskFile, Intent, Offered, OnExpire, Priority};
+use super::{Context, Exit, Failure, Out, place, receipt, wait};
 use crate::grpc::v1;
-use crate::session::Kind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ const HELP: &str = r#"Examples:
     askway ask --file - --json
 
 A file holds the fields of `askway show --json` that an asker says: questions (id, header, question,
-multiple, options with label, description, recommended), context, priority."#;
+multiple, options with label, description, recommended), context, priority; and expire, on_expire."#;
 
 /// What to ask, and how.
 #[derive(Debug, clap::Args)]
@@ -52,43 +51,35 @@ pub struct Args {
     /// The work it belongs to; your latest where nothing is said
     #[arg(long, value_name = "WORK")]
     work: Option<String>,
-    /// Wait so long for what becomes of it
+    /// Wait for what becomes of it, at most so long; without a time, until it comes
     #[arg(long, value_name = "TIME", value_parser = typed::duration)]
-    wait: Option<Duration>,
+    wait: Option<Option<Duration>>,
     #[command(flatten)]
     intent: Intent,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum OnExpire {
-    /// The ask ends as expired; nothing is chosen
-    Stop,
-    /// A default that you named stands for an answer (not there yet)
-    Default,
-}
-
 /// Only a session has somebody to ask: says so before anything else is looked at.
 pub(super) fn needs_a_session() -> Result<(), Failure> {
-    match context::told_token()? {
-        Some(token) if token.kind() == Kind::Session => Ok(()),
-        Some(_) | None => Err(Failure::new(
+    match place::session_token()? {
+        Some(_) => Ok(()),
+        None => Err(Failure::new(
             Exit::Refused,
             "WRONG_PRINCIPAL",
-            "only a session asks; you are not in one (ASKWAY_TOKEN holds no session's token)",
+            "a person has no session to ask from; run the agent's command in one",
         )
-        .with_next("askway run --as NAME -- COMMAND, and ask from inside of it")),
+        .then("askway run --as NAME -- COMMAND")),
     }
 }
 
 /// Files it, prints its receipt, and waits where that was asked for.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let limit = args.wait;
     let receipt = context.client.ask(request(args).await?).await?;
     match limit {
         None => receipt::finish(&receipt, out, |ask| ask.id.clone()),
         Some(limit) => {
             // For people the outcome alone goes to stdout; for programs the receipt goes before it.
-            if out.is_json() {
+            if out.json {
                 out.receipt(&receipt, |ask| ask.id.clone())?;
                 out.flush()?;
             }
@@ -97,30 +88,19 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Resu
                 return Err(Failure::unexpected("the daemon sent no ask; see its log"));
             };
             out.note(&format!("{}, waiting on {}", ask.id, human::waited_on(&ask)));
-            wait::until_news(context, out, ask, true, Some(limit)).await
+            wait::until_news(context, out, ask, true, limit).await
         }
     }
 }
 
 async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
-    if args.on_expire == Some(OnExpire::Default) {
-        let message =
-            "a default that stands for an answer is not there yet; an expiry can only stop";
-        let mut failure = Failure::usage(message).with_next("the same with --on-expire stop");
-        failure.fields.push(("on_expire".into(), "must be stop for now".into()));
-        return Err(failure);
-    }
     let stdin = [&args.file, &args.context_file];
     if stdin.iter().all(|path| path.as_deref() == Some(Path::new("-"))) {
         return Err(Failure::usage("stdin cannot hold both the questions and the context")
-            .with_next("the same with one of them in a file of its own"));
+            .then("the same with one of them in a file of its own"));
     }
-    let (questions, file_context, file_priority) = match args.file {
-        Some(path) => {
-            let file: AskFile = typed::from_json(&typed::read_file(path).await?)?;
-            let questions = file.questions.into_iter().map(Into::into).collect();
-            (questions, file.context, file.priority)
-        }
+    let mut request = match args.file {
+        Some(path) => of_file(typed::from_json(&typed::read_file(path).await?)?)?,
         None => {
             let question = v1::Question {
                 id: String::new(),
@@ -129,26 +109,58 @@ async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
                 options: args.offered.into_options()?,
                 multiple: args.multiple,
             };
-            (vec![question], None, None)
+            v1::AskRequest { questions: vec![question], ..v1::AskRequest::default() }
         }
     };
-    let typed_context = match args.context_file {
-        Some(path) => Some(typed::read_file(path).await?),
-        None => args.context,
+    request.request_id = args.intent.into_id();
+    request.work_id = args.work.unwrap_or_default();
+    if let Some(path) = args.context_file {
+        request.context = typed::read_file(path).await?;
+    } else if let Some(context) = args.context {
+        request.context = context;
+    }
+    if let Some(priority) = args.priority {
+        request.priority = v1::Priority::from(priority).into();
+    }
+    if let Some(length) = args.expire {
+        set_expiry(&mut request, length, args.on_expire)?;
+    }
+    Ok(request)
+}
+
+fn of_file(file: AskFile) -> Result<v1::AskRequest, Failure> {
+    let mut request = v1::AskRequest {
+        questions: file.questions.into_iter().map(Into::into).collect(),
+        context: file.context.unwrap_or_default(),
+        priority: file.priority.map(v1::Priority::from).unwrap_or_default().into(),
+        ..v1::AskRequest::default()
     };
-    let priority = args.priority.or(file_priority).map(v1::Priority::from).unwrap_or_default();
-    Ok(v1::AskRequest {
-        request_id: args.intent.into_id(),
-        work_id: args.work.unwrap_or_default(),
-        questions,
-        context: typed_context.or(file_context).unwrap_or_default(),
-        priority: priority.into(),
-        expire: args.expire.map(typed::to_wire),
-        on_expire: match args.expire {
-            Some(_) => v1::ExpiryAction::Stop.into(),
-            None => v1::ExpiryAction::Unspecified.into(),
-        },
-    })
+    match (file.expire, file.on_expire) {
+        (Some(length), action) => set_expiry(&mut request, length.0, action)?,
+        (None, None) => {}
+        (None, Some(_)) => {
+            return Err(Failure::usage("the file says on_expire and no expire")
+                .then("the same with \"expire\": \"1h\" in the file"));
+        }
+    }
+    Ok(request)
+}
+
+fn set_expiry(
+    request: &mut v1::AskRequest,
+    length: Duration,
+    action: Option<OnExpire>,
+) -> Result<(), Failure> {
+    if action == Some(OnExpire::Default) {
+        let message =
+            "a default that stands for an answer is not there yet; an expiry can only stop";
+        let mut failure = Failure::usage(message).then("the same with --on-expire stop");
+        failure.fields.push(("on_expire".into(), "must be stop for now".into()));
+        return Err(failure);
+    }
+    request.expire = Some(typed::to_wire(length));
+    request.on_expire = v1::ExpiryAction::Stop.into();
+    Ok(())
 }
 
 #[cfg(test)]
@@ -204,13 +216,14 @@ mod tests {
     async fn a_file_says_what_the_line_does_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ask.json");
-        let text = r#"{"questions":[{"question":"One?"},{"question":"Two?"}],"context":"c","priority":"low"}"#;
+        let text = r#"{"questions":[{"question":"One?"},{"question":"Two?"}],"context":"c","priority":"low","expire":"1h"}"#;
         std::fs::write(&path, text).expect("written");
         let path = path.to_str().expect("UTF-8");
         let plain = parse(&["--file", path]).expect("it parses");
         let plain = request(plain).await.expect("it is good");
         assert_eq!(plain.questions.len(), 2);
         assert_eq!((plain.context.as_str(), plain.priority()), ("c", v1::Priority::Low));
+        assert_eq!(plain.expire.map(|expire| expire.seconds), Some(3_600));
         let over = parse(&["--file", path, "--context", "mine"]).expect("it parses");
         assert_eq!(request(over).await.expect("it is good").context, "mine");
     }
@@ -228,6 +241,14 @@ mod tests {
     async fn stdin_is_read_once() {
         let both = parse(&["--file", "-", "-F", "-"]).expect("it parses");
         assert_eq!(request(both).await.expect_err("one stdin").exit, Exit::Usage);
+    }
+
+    #[test]
+    fn a_wait_has_an_end_only_where_one_is_said() {
+        let wait = |line: &[&str]| parse(line).expect("it parses").wait;
+        assert_eq!(wait(&["Which?"]), None);
+        assert_eq!(wait(&["Which?", "--wait"]), Some(None));
+        assert_eq!(wait(&["Which?", "--wait", "10m"]), Some(Some(Duration::from_secs(600))));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::render::human;
 use super::typed::{self, Intent};
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// Says so.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let request = v1::ClaimRequest {
         request_id: args.intent.into_id(),

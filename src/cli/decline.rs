@@ -1,7 +1,7 @@
 //! `askway decline`: a person says no.
 
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -25,11 +25,11 @@ pub struct Args {
 }
 
 /// Sends the no, bound to the content as it is now.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     if context.is_session {
         let message = "only a person declines; a session moves the ask on to one";
         return Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
-            .with_next(format!("askway escalate {} -m TEXT", args.id)));
+            .then(format!("askway escalate {} -m TEXT", args.id)));
     }
     let ask = context.read(&args.id).await?;
     let request = v1::DeclineRequest {

@@ -2,7 +2,7 @@
 
 use super::render::human;
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::client::ClientError;
 use crate::grpc::v1;
 
@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 /// Moves it on from the hop that is in force now.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let hop = ask.hop.as_ref().map_or(0, |hop| hop.index);
     let repeatable = args.intent.is_typed();

@@ -1,7 +1,7 @@
 //! `askway inbox`: the open asks that wait on the caller; with `--wait`, blocks until there is one.
 
 use super::render::human;
-use super::{Context, Exit, Failure, Output, typed};
+use super::{Context, Exit, Failure, Out, typed};
 use crate::client::Client;
 use crate::grpc::v1;
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 /// Lists what waits, the most pressing first.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let scope = match args.all {
         true => v1::AskScope::Visible,
         false => v1::AskScope::WaitingOnMe,
@@ -67,10 +67,10 @@ async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Fai
             }
         }
     }
-    Err(Failure::unexpected("the watch ended by itself; wait again").with_next("askway inbox"))
+    Err(Failure::unexpected("the watch ended by itself; wait again").then("askway inbox"))
 }
 
-fn list(asks: &mut [v1::Ask], all: bool, out: &mut Output) -> Result<(), Failure> {
+fn list(asks: &mut [v1::Ask], all: bool, out: &mut Out) -> Result<(), Failure> {
     // They come oldest first, and stay so among their equals.
     asks.sort_by_key(|ask| Reverse(rank(ask.priority())));
     let now = human::now();
@@ -108,7 +108,7 @@ mod tests {
         };
         let given = [("a", P::Low), ("b", P::Normal), ("c", P::High), ("d", P::Unspecified)];
         let mut asks: Vec<_> = given.into_iter().chain([("e", P::High)]).map(ask).collect();
-        list(&mut asks, false, &mut Output::new(std::io::sink(), true)).expect("written");
+        list(&mut asks, false, &mut Out::new(std::io::sink(), true)).expect("written");
         let order: String = asks.iter().map(|ask| ask.id.as_str()).collect();
         assert_eq!(order, "cebda");
     }

@@ -1,7 +1,7 @@
 //! `askway log`: what happened to an ask, oldest first.
 
 use super::render::{human, json};
-use super::{Context, Exit, Failure, Output};
+use super::{Context, Exit, Failure, Out};
 
 const HELP: &str = "\
 Examples:
@@ -17,11 +17,11 @@ pub struct Args {
 }
 
 /// Prints its history.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let now = human::now();
     for event in context.client.list_events(&ask.id).await? {
-        out.line(&match out.is_json() {
+        out.line(&match out.json {
             true => json::event(&ask.id, &event),
             false => human::event(&event, now),
         })?;

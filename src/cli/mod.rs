@@ -2,15 +2,17 @@
 //! `Args` and a `run`; what was typed becomes calls of the client, their answers become text or JSON.
 //!
 //! This module says which verbs there are and how they end. Who calls and which daemon: `context`
-//! and `place`. Why a verb failed: `failure`. What was typed: `typed`.
+//! and [`place`]. How a verb ends, and why it failed: `exit`. What was typed: `typed`.
 
 mod answer;
 mod ask;
+mod background;
 mod claim;
 mod context;
 mod decline;
+mod demo;
 mod escalate;
-mod failure;
+mod exit;
 mod inbox;
 mod log;
 pub mod place;
@@ -18,22 +20,27 @@ mod receipt;
 mod release;
 pub mod render;
 mod reply;
+mod run;
 mod say;
 mod send_work;
+mod serve;
 mod session;
+mod shim;
 mod show;
 mod status;
-pub mod typed;
+mod typed;
 mod wait;
 mod withdraw;
 
 pub use context::Context;
-pub use failure::Failure;
+pub use exit::{Exit, Failure};
+pub use typed::duration as length_of_time;
+
+use context::host_client;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use render::Output;
-use std::env;
+use render::Out;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -59,7 +66,12 @@ abandoned: do not go on, 5 still open, 6 settled before by somebody else, 7 refu
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    // `serve`, `demo`, `run` and the hidden verbs join here.
+    /// Run the daemon
+    Serve(serve::Args),
+    /// See the whole of it work, on a folder of its own
+    Demo(demo::Args),
+    /// Run a command as an agent's session
+    Run(run::Args),
     /// File a question; with --wait, wait for what becomes of it
     Ask(ask::Args),
     /// Wait until an ask is settled, or somebody asked speaks
@@ -92,86 +104,60 @@ enum Verb {
     SendWork(send_work::Args),
     /// Say who you are to the daemon, and how it does
     Status(status::Args),
-}
-
-/// How a verb ends: the exit codes others script against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Exit {
-    /// Done, answered, or expired with the default the asker named.
-    Done = 0,
-    /// Something nobody expected.
-    Unexpected = 1,
-    /// It was typed wrongly.
-    Usage = 2,
-    /// A person said no.
-    Declined = 3,
-    /// Expired with stop, withdrawn or abandoned: do not go on.
-    Stopped = 4,
-    /// Still open; not an error.
-    Open = 5,
-    /// Settled by somebody else before.
-    Closed = 6,
-    /// The caller may not.
-    Refused = 7,
-    /// No such thing.
-    NotFound = 8,
-    /// The daemon or its store is not there; try again.
-    Unavailable = 9,
-    /// Somebody spoke: reply, and wait again.
-    Spoken = 10,
-    /// The caller was interrupted.
-    Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
+    #[command(name = "__exec", hide = true)]
+    Exec(shim::Args),
+    #[command(name = "__background", hide = true)]
+    Background(background::Args),
 }
 
 /// The program: reads the arguments, does what they say, and gives the exit code.
-pub fn main() -> ExitCode {
-    let arguments: Vec<_> = env::args_os().collect();
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
     };
     let json = cli.json;
-    let ended = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => {
-            let ended = runtime.block_on(dispatch(cli));
-            // A read of stdin may still be under way; nobody waits for it.
-            runtime.shutdown_background();
-            ended
-        }
-        Err(error) => Err(Failure::unexpected(format!("the system gave no threads: {error}"))),
+    let ended = match cli.verb {
+        // The shim becomes another program; a runtime's threads would be in its way.
+        Verb::Exec(args) => shim::run(args),
+        verb => in_runtime(verb, json),
     };
-    match ended {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            render::failure(&failure, json);
-            failure.exit.into()
-        }
+    ended.unwrap_or_else(|failure| {
+        render::failure(&failure, json);
+        failure.exit.into()
+    })
+}
+
+fn in_runtime(verb: Verb, json: bool) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::io("the system gave no threads", &error))?;
+    let ended = runtime.block_on(dispatch(verb, &mut Out::stdout(json)));
+    // A read of stdin may still be under way; nobody waits for it.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Verbs that are no client's look after their own signals and credentials.
+async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
+    match verb {
+        Verb::Serve(args) => serve::run(args, out).await.map(Into::into),
+        Verb::Demo(args) => demo::run(args, out).await.map(Into::into),
+        Verb::Run(args) => run::run(args).await,
+        Verb::Background(args) => background::run(args).await,
+        verb => tokio::select! {
+            ended = call(verb, out) => ended.map(Into::into),
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted.into()),
+        },
     }
 }
 
-async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
-    // Verbs that are no client (`serve`, `demo`, `run`) are to be matched before this: they look
-    // after their own signals and credentials.
-    tokio::select! {
-        ended = call(cli) => ended,
-        _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
-    }
-}
-
-async fn call(cli: Cli) -> Result<Exit, Failure> {
-    if let Verb::Ask(_) = cli.verb {
+async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
+    if let Verb::Ask(_) = verb {
         ask::needs_a_session()?;
     }
-    let context = &Context::make(cli.json)?;
-    let out = &mut Output::stdout(cli.json);
-    match cli.verb {
+    let context = &Context::of_environment()?;
+    match verb {
         Verb::Ask(args) => ask::run(args, context, out).await,
         Verb::Wait(args) => wait::run(args, context, out).await,
         Verb::Inbox(args) => inbox::run(args, context, out).await,
@@ -188,6 +174,9 @@ async fn call(cli: Cli) -> Result<Exit, Failure> {
         Verb::Session(args) => session::run(args, context, out).await,
         Verb::SendWork(args) => send_work::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
+        Verb::Serve(_) | Verb::Demo(_) | Verb::Run(_) | Verb::Exec(_) | Verb::Background(_) => {
+            unreachable!("these are dispatched before")
+        }
     }
 }
 
@@ -227,7 +216,9 @@ mod tests {
 
     #[test]
     fn every_verb_has_help_with_an_example() {
-        for verb in Cli::command().get_subcommands_mut() {
+        // `demo` has nothing to be typed after it.
+        let typed = |verb: &&mut clap::Command| !verb.is_hide_set() && verb.get_name() != "demo";
+        for verb in Cli::command().get_subcommands_mut().filter(typed) {
             let name = verb.get_name().to_owned();
             let help = verb.render_long_help().to_string();
             assert!(help.contains(&format!("  askway {name}")), "{name}: {help}");

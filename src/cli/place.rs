@@ -1,93 +1,107 @@
-//! Where things are: the data folder, what lies in it, and the daemon's address. It finds names
-//! only, and reads no file; who calls is [`Context`](super::Context)'s to find.
+//! Where things are: the data folder, the daemon's address, the tokens in the folder.
 
-use super::Failure;
+use super::{Exit, Failure};
 use crate::client::Address;
+use crate::session::{Kind, Secret};
 use std::env;
 use std::ffi::OsString;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Moves the data folder.
-pub const DATA: &str = "ASKWAY_DATA";
-/// Says where the daemon listens.
-pub const ADDR: &str = "ASKWAY_ADDR";
-/// The caller's own token.
-pub const TOKEN: &str = "ASKWAY_TOKEN";
+/// The owner's token, in the data folder.
+pub const OWNER_TOKEN: &str = "owner.token";
+/// The host's token, in the data folder.
+pub const HOST_TOKEN: &str = "host.token";
+/// The socket, in the data folder where nothing else is said.
+pub const SOCKET: &str = "askway.sock";
 
-/// The data folder, and where the daemon of it listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// `ASKWAY_DATA`, else `$XDG_DATA_HOME/askway`, else `~/.local/share/askway`.
-    pub data: PathBuf,
-    /// `ASKWAY_ADDR`, else the socket in the data folder.
-    pub address: Address,
-}
+/// A session's token, for the command that runs as it.
+pub const TOKEN_VAR: &str = "ASKWAY_TOKEN";
+/// Where the daemon is, for clients.
+pub const ADDRESS_VAR: &str = "ASKWAY_ADDR";
+/// The data folder, for everybody.
+pub const DATA_VAR: &str = "ASKWAY_DATA";
 
-impl Place {
-    /// As the environment says.
-    ///
-    /// # Errors
-    ///
-    /// When it names no home to look in, or an address that is none.
-    pub fn find() -> Result<Self, Failure> {
-        let data = data_folder()?;
-        let address = match env::var_os(ADDR).filter(|text| !text.is_empty()) {
-            Some(text) => read_address(&text)?,
-            None => Address::Unix(socket(&data)),
-        };
-        Ok(Self { data, address })
-    }
-}
-
-/// The data folder: `ASKWAY_DATA`, else `$XDG_DATA_HOME/askway`, else `~/.local/share/askway`.
+/// The data folder: `ASKWAY_DATA`, else `askway` in the user's folder for such data.
 ///
 /// # Errors
 ///
-/// When none of the three is set.
-pub fn data_folder() -> Result<PathBuf, Failure> {
-    data_folder_of(|name| env::var_os(name))
+/// When none of the variables that could name it is set.
+pub fn data() -> Result<PathBuf, Failure> {
+    data_of(|name| env::var_os(name))
 }
 
-/// The socket of a data folder's daemon.
-pub fn socket(data: &Path) -> PathBuf {
-    data.join("askway.sock")
-}
-
-/// Holds the token of the person `owner`, and a line feed.
-pub fn owner_token(data: &Path) -> PathBuf {
-    data.join("owner.token")
-}
-
-/// Holds the token of the host, for whoever runs sessions over TCP, and a line feed.
-pub fn host_token(data: &Path) -> PathBuf {
-    data.join("host.token")
-}
-
-pub(crate) fn data_folder_of(
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Result<PathBuf, Failure> {
-    let set = |name| variable(name).filter(|text| !text.is_empty()).map(PathBuf::from);
-    if let Some(data) = set(DATA) {
-        return Ok(data);
-    }
+fn data_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // A relative XDG_DATA_HOME is to be ignored, as its specification says.
-    if let Some(share) = set("XDG_DATA_HOME").filter(|share| share.is_absolute()) {
-        return Ok(share.join("askway"));
-    }
-    match set("HOME") {
-        Some(home) => Ok(home.join(".local/share/askway")),
-        None => Err(Failure::usage("there is no data folder to look in: HOME is not set")
-            .with_next("export ASKWAY_DATA=FOLDER")),
+    let shared = || set("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
+    set(DATA_VAR)
+        .or_else(|| shared().map(|folder| folder.join("askway")))
+        .or_else(|| set("HOME").map(|home| home.join(".local/share/askway")))
+        .ok_or_else(|| {
+            Failure::usage("neither ASKWAY_DATA nor HOME says where the data folder is")
+                .then("export ASKWAY_DATA=/path/to/a/folder")
+        })
+}
+
+/// The daemon's address: `ASKWAY_ADDR`, else the socket in the data folder.
+///
+/// # Errors
+///
+/// When the variable is not an address.
+pub fn address(data: &Path) -> Result<Address, Failure> {
+    let wrong = |why: String| {
+        Failure::usage(format!("ASKWAY_ADDR: {why}"))
+            .then("export ASKWAY_ADDR=unix:PATH, or http://127.0.0.1:PORT")
+    };
+    match env::var(ADDRESS_VAR) {
+        Ok(text) if !text.is_empty() => Address::parse(&text).map_err(wrong),
+        Ok(_) | Err(env::VarError::NotPresent) => Ok(Address::Unix(data.join(SOCKET))),
+        Err(env::VarError::NotUnicode(_)) => Err(wrong("it is not text".into())),
     }
 }
 
-fn read_address(text: &OsString) -> Result<Address, Failure> {
-    let wrong = |why: String| {
-        Failure::usage(format!("{ADDR} is no address of a daemon: {why}"))
-            .with_next(format!("export {ADDR}=unix:PATH, or http://127.0.0.1:PORT"))
-    };
-    let text = text.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
-    Address::parse(text).map_err(wrong)
+/// The session's token of the environment; none where it is not set. An unreadable one is an error,
+/// never none.
+///
+/// # Errors
+///
+/// When it is set and is not a token.
+pub fn session_token() -> Result<Option<Secret>, Failure> {
+    match env::var(TOKEN_VAR) {
+        Err(env::VarError::NotPresent) => Ok(None),
+        Ok(text) => match Secret::read(&text) {
+            Some(secret) if secret.kind() == Kind::Session => Ok(Some(secret)),
+            _ => Err(bad_token("ASKWAY_TOKEN is not a session's token")),
+        },
+        Err(env::VarError::NotUnicode(_)) => Err(bad_token("ASKWAY_TOKEN is not text")),
+    }
+}
+
+/// A token that the daemon keeps in the data folder.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be read.
+pub fn token_in(data: &Path, name: &str) -> Result<Secret, Failure> {
+    let path = data.join(name);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::new(
+            Exit::Unavailable,
+            "NO_DAEMON",
+            format!("no daemon has been started on {}", data.display()),
+        )
+        .then("askway serve"),
+        _ => bad_token(format!("{} cannot be read: {error}", path.display())),
+    })?;
+    Secret::read(text.trim_end())
+        .ok_or_else(|| bad_token(format!("{} does not hold a token", path.display())))
+}
+
+fn bad_token(message: impl Into<String>) -> Failure {
+    Failure::new(Exit::Refused, "BAD_CREDENTIAL", message)
+        .then("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND")
 }
 
 #[cfg(test)]
@@ -98,7 +112,7 @@ mod tests {
         let value = |name: &str| {
             set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
         };
-        data_folder_of(value).ok()
+        data_of(value).ok()
     }
 
     #[test]
@@ -113,10 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn everything_of_a_daemon_lies_in_its_data_folder() {
-        let data = Path::new("/a");
-        assert_eq!(socket(data), Path::new("/a/askway.sock"));
-        assert_eq!(owner_token(data), Path::new("/a/owner.token"));
-        assert_eq!(host_token(data), Path::new("/a/host.token"));
+    fn a_token_file_is_a_token_and_a_line_feed_or_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let exit = || token_in(folder.path(), OWNER_TOKEN).map_err(|failure| failure.exit);
+        assert_eq!(exit().err(), Some(Exit::Unavailable), "no daemon was started here");
+        let path = folder.path().join(OWNER_TOKEN);
+        let token = Secret::new(Kind::Person, [7; 32]);
+        fs::write(&path, format!("{}\n", token.expose())).expect("written");
+        assert_eq!(exit().expect("a token").expose(), token.expose());
+        for bad in ["", "askp_7", "something else\n"] {
+            fs::write(&path, bad).expect("written");
+            assert_eq!(exit().err(), Some(Exit::Refused), "{bad:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a receipt means for the caller: how the verb ends, and what to type next.
 
-use super::render::{Output, human, words};
+use super::render::{Out, human, words};
 use super::{Exit, Failure};
 use crate::grpc::v1;
 
@@ -12,7 +12,7 @@ use crate::grpc::v1;
 /// When it was refused, or the ask was settled before.
 pub(super) fn finish(
     receipt: &v1::Receipt,
-    out: &mut Output,
+    out: &mut Out,
     said: impl FnOnce(&v1::Ask) -> String,
 ) -> Result<Exit, Failure> {
     out.receipt(receipt, said)?;
@@ -32,7 +32,7 @@ pub(super) fn verdict(receipt: &v1::Receipt) -> Result<Exit, Failure> {
         v1::Result::Refused => Err(refused(&receipt.reason, &receipt.message, receipt)),
         v1::Result::Unspecified => {
             Err(Failure::unexpected("the daemon sent a result that this program does not know")
-                .with_next("askway --version, and the same of the daemon: askway status"))
+                .then("askway --version, and the same of the daemon: askway status"))
         }
     }
 }
@@ -43,7 +43,7 @@ fn closed(receipt: &v1::Receipt) -> Failure {
     let message = format!("it was settled before: {}", how.as_deref().unwrap_or("see there"));
     let failure = Failure::new(Exit::Closed, "CLOSED", message);
     match ask {
-        Some(ask) => failure.with_next(format!("askway show {}", ask.id)),
+        Some(ask) => failure.then(format!("askway show {}", ask.id)),
         None => failure,
     }
 }
@@ -55,7 +55,7 @@ fn refused(reason: &str, message: &str, receipt: &v1::Receipt) -> Failure {
     }
     let failure = Failure::new(Exit::Refused, reason, message);
     match next(reason, receipt) {
-        Some(next) => failure.with_next(next),
+        Some(next) => failure.then(next),
         None => failure,
     }
 }
@@ -95,21 +95,6 @@ pub(super) fn session_verdict(receipt: Option<&v1::SessionReceipt>) -> Result<Ex
     })
 }
 
-/// How an ask that is settled, or still open, ends a verb that waits for it.
-pub(super) fn exit_of(ask: &v1::Ask) -> Exit {
-    let Some(outcome) = &ask.outcome else { return Exit::Open };
-    match outcome.kind() {
-        v1::OutcomeKind::Answered => Exit::Done,
-        v1::OutcomeKind::Declined => Exit::Declined,
-        // An expiry with answers applied the default that the asker named.
-        v1::OutcomeKind::Expired if !outcome.answers.is_empty() => Exit::Done,
-        v1::OutcomeKind::Expired | v1::OutcomeKind::Withdrawn | v1::OutcomeKind::Abandoned => {
-            Exit::Stopped
-        }
-        v1::OutcomeKind::Unspecified => Exit::Unexpected,
-    }
-}
-
 /// What an asker will notice, as a clause for people.
 pub(super) fn asker(receipt: &v1::Receipt, ask: &v1::Ask) -> String {
     let agent = words::agent(ask.asker.as_ref());
@@ -138,14 +123,14 @@ mod tests {
             (K::Unspecified, Exit::Unexpected),
         ];
         for (kind, exit) in table {
-            assert_eq!(exit_of(&fixture::settled(kind)), exit, "{kind:?}");
+            assert_eq!(Exit::of_ask(&fixture::settled(kind)), exit, "{kind:?}");
         }
-        assert_eq!(exit_of(&fixture::open()), Exit::Open);
+        assert_eq!(Exit::of_ask(&fixture::open()), Exit::Open);
         let mut by_default = fixture::settled(K::Expired);
         let answer = v1::Answer { selected: vec!["SQLite".into()], text: None, default: true };
         let outcome = by_default.outcome.as_mut().expect("it is settled");
         outcome.answers.insert("q1".into(), answer);
-        assert_eq!(exit_of(&by_default), Exit::Done);
+        assert_eq!(Exit::of_ask(&by_default), Exit::Done);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `askway release`: a person is not on it any more, and its timers run on.
 
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 /// Says so.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let request = v1::ReleaseRequest { request_id: args.intent.into_id(), ask_id: ask.id };
     let receipt = context.client.release(request).await?;

@@ -2,7 +2,7 @@
 
 use super::render::human;
 use super::typed::{Intent, Offered};
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 /// Says it.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let replaced = match args.offered.is_empty() {
         true => Vec::new(),
@@ -58,7 +58,7 @@ fn question_id(ask: &v1::Ask, named: Option<String>) -> Result<String, Failure> 
         (None, several) => {
             let ids: Vec<_> = several.iter().map(|question| question.id.as_str()).collect();
             let message = format!("say which question they are for: {}", ids.join(", "));
-            Err(Failure::usage(message).with_next("the same with --question ID"))
+            Err(Failure::usage(message).then("the same with --question ID"))
         }
     }
 }

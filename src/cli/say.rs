@@ -1,7 +1,7 @@
 //! `askway say`: whoever is asked, or a person, speaks to the asker without answering.
 
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -21,7 +21,7 @@ pub struct Args {
 }
 
 /// Says it; the asker's wait ends with it.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let request =
         v1::SayRequest { request_id: args.intent.into_id(), ask_id: ask.id, text: args.text };

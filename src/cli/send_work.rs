@@ -2,7 +2,7 @@
 
 use super::render::{human, json};
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -28,18 +28,18 @@ pub struct Args {
 }
 
 /// Makes it; the ticket alone goes to stdout.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let request = v1::SendWorkRequest {
         request_id: args.intent.into_id(),
         from_work_id: args.from.unwrap_or_default(),
         blocking: args.blocking,
     };
     let sent = context.client.send_work(request).await?;
-    if out.is_json() {
+    if out.json {
         out.line(&json::sent(&sent))?;
     }
     let exit = receipt::session_verdict(sent.receipt.as_ref())?;
-    match (out.is_json(), sent.ticket.is_empty()) {
+    match (out.json, sent.ticket.is_empty()) {
         (true, _) => {}
         (false, true) => out.note("its ticket has been used, and is not shown again"),
         (false, false) => {

@@ -2,7 +2,7 @@
 
 use super::render::{human, json};
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::ask::{SessionId, limits};
 use crate::client::Client;
 use crate::grpc::v1;
@@ -38,18 +38,18 @@ enum Deed {
 }
 
 /// Does it.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     match args.deed {
         Deed::Ls { all } => list(context, all, out).await,
         Deed::End { id, intent } => end(context, id, intent, out).await,
     }
 }
 
-async fn list(context: &Context, all: bool, out: &mut Output) -> Result<Exit, Failure> {
+async fn list(context: &Context, all: bool, out: &mut Out) -> Result<Exit, Failure> {
     let sessions = context.client.list_sessions(all).await?;
     let now = human::now();
     for session in &sessions {
-        out.line(&match out.is_json() {
+        out.line(&match out.json {
             true => json::session(session),
             false => human::session_line(session, now),
         })?;
@@ -65,25 +65,26 @@ async fn end(
     context: &Context,
     id: Option<String>,
     intent: Intent,
-    out: &mut Output,
+    out: &mut Out,
 ) -> Result<Exit, Failure> {
     let client = context.as_host()?;
     let session_id = match id {
         Some(id) => whole_id(&client, &id).await?,
         None if context.is_session => String::new(),
         None => {
-            return Err(Failure::usage("say which session; you are not in one")
-                .with_next("askway session ls"));
+            return Err(
+                Failure::usage("say which session; you are not in one").then("askway session ls")
+            );
         }
     };
     let request = v1::EndSessionRequest { request_id: intent.into_id(), session_id };
     let response = client.end_session(request).await?;
-    if out.is_json() {
+    if out.json {
         let receipt = response.receipt.clone().unwrap_or_default();
         out.line(&json::session_receipt(&receipt, response.session.as_ref()))?;
     }
     let exit = receipt::session_verdict(response.receipt.as_ref())?;
-    if let (false, Some(session)) = (out.is_json(), &response.session) {
+    if let (false, Some(session)) = (out.json, &response.session) {
         out.line(&format!("ended {}", session.id))?;
     }
     out.flush()?;
@@ -103,18 +104,18 @@ fn resolve<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Result<String,
     let start = id.strip_prefix(SessionId::PREFIX).unwrap_or(id);
     if start.len() < limits::PREFIX_CHARS {
         let message = format!("an id needs {} characters at least", limits::PREFIX_CHARS);
-        return Err(Failure::usage(message).with_next("askway session ls --all"));
+        return Err(Failure::usage(message).then("askway session ls --all"));
     }
     let own = |known: &str| known.trim_start_matches(SessionId::PREFIX).starts_with(start);
     let found: Vec<_> = known.filter(|known| own(known)).take(limits::PREFIX_MATCHES).collect();
     match found[..] {
         [only] => Ok(only.to_owned()),
         [] => Err(Failure::new(Exit::NotFound, "NOT_FOUND", format!("no session {id}"))
-            .with_next("askway session ls --all")),
+            .then("askway session ls --all")),
         _ => {
             let message = format!("it could be any of {}", found.join(", "));
             Err(Failure::new(Exit::Usage, "AMBIGUOUS_ID", message)
-                .with_next(format!("askway session end {}", found[0])))
+                .then(format!("askway session end {}", found[0])))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `askway show`: one ask, whole. A person who was shown it has seen it, and the daemon is told so.
 
 use super::render::human;
-use super::{Context, Exit, Failure, Output};
+use super::{Context, Exit, Failure, Out};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -18,13 +18,13 @@ pub struct Args {
 }
 
 /// Prints it.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     out.ask(&ask, |ask| human::ask(ask, human::now()))?;
     let arrived = out.flush()?;
     let open = ask.outcome.is_none();
     // A program that reads JSON has shown it to nobody yet.
-    if arrived && open && !context.is_session && !out.is_json() {
+    if arrived && open && !context.is_session && !out.json {
         let request = v1::MarkSeenRequest {
             request_id: String::new(),
             ask_id: ask.id.clone(),

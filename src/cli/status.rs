@@ -1,7 +1,7 @@
 //! `askway status`: who the caller is to the daemon, and how it does.
 
 use super::render::{human, json};
-use super::{Context, Exit, Failure, Output};
+use super::{Context, Exit, Failure, Out};
 
 const HELP: &str = "\
 Examples:
@@ -14,10 +14,10 @@ Examples:
 pub struct Args {}
 
 /// Prints it.
-pub(super) async fn run(_args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(_args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let status = context.client.status().await?;
-    out.line(&match out.is_json() {
-        true => json::status(&status),
+    out.line(&match out.json {
+        true => json::status(&status, context.client.address(), &context.data),
         false => human::status(&status, human::now()),
     })?;
     out.flush()?;

@@ -7,9 +7,13 @@ use crate::grpc::v1;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
+
+/// The most bytes read from a file: more than any limit lets through.
+const FILE_BYTES: u64 = 1 << 20;
 
 /// The caller's own id for what it wants done.
 #[derive(Debug, clap::Args)]
@@ -64,7 +68,7 @@ impl Offered {
                     return Err(Failure::usage(format!(
                         "`{label}` is recommended and not offered; offered are: {labels}"
                     ))
-                    .with_next("the same with --recommend and one of them"));
+                    .then("the same with --recommend and one of them"));
                 }
             }
         }
@@ -109,6 +113,35 @@ pub struct AskFile {
     /// `low`, `normal` or `high`.
     #[serde(default)]
     pub priority: Option<Priority>,
+    /// The asker's own deadline, as people write a length of time.
+    #[serde(default)]
+    pub expire: Option<Length>,
+    /// What happens at that deadline.
+    #[serde(default)]
+    pub on_expire: Option<OnExpire>,
+}
+
+/// A length of time in a file.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Length(pub Duration);
+
+impl TryFrom<String> for Length {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        duration(&text).map(Length)
+    }
+}
+
+/// What happens at an asker's own deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnExpire {
+    /// The ask ends as expired; nothing is chosen
+    Stop,
+    /// A default that you named stands for an answer (not there yet)
+    Default,
 }
 
 /// One question of a file.
@@ -211,7 +244,7 @@ pub fn answers(text: &str) -> Result<HashMap<String, v1::Answer>, Failure> {
 pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| {
         Failure::usage(format!("the file is not as it must be: {error}"))
-            .with_next("the same verb with --help, for what the file holds")
+            .then("the same verb with --help, for what the file holds")
     })
 }
 
@@ -224,14 +257,23 @@ pub async fn read_file(path: PathBuf) -> Result<String, Failure> {
     let shown = if path == Path::new("-") { "stdin".into() } else { path.display().to_string() };
     // On a thread of its own, so that Ctrl-C is heard while nobody types.
     let read = tokio::task::spawn_blocking(move || match path == Path::new("-") {
-        true => io::read_to_string(io::stdin()),
-        false => fs::read_to_string(path),
+        true => bounded(io::stdin().lock()),
+        false => fs::File::open(path).and_then(bounded),
     });
     match read.await {
         Ok(Ok(text)) => Ok(text),
         Ok(Err(error)) => Err(Failure::usage(format!("{shown} cannot be read: {error}"))
-            .with_next("the same with a file that can be read, or - for stdin")),
+            .then("the same with a file that can be read, or - for stdin")),
         Err(error) => Err(Failure::unexpected(format!("{shown} was not read: {error}"))),
+    }
+}
+
+fn bounded(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    from.take(FILE_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > FILE_BYTES {
+        true => Err(io::Error::other(format!("it has more than {FILE_BYTES} bytes"))),
+        false => Ok(text),
     }
 }
 
@@ -292,13 +334,20 @@ mod tests {
     #[test]
     fn a_file_of_questions_is_read_whole_or_its_fault_is_placed() {
         let text = r#"{"questions":[{"question":"Which?","options":[{"label":"A"}]},
-            {"id":"two","header":"h","question":"And?","multiple":true}],"priority":"high"}"#;
+            {"id":"two","header":"h","question":"And?","multiple":true}],"priority":"high","expire":"1h 30m","on_expire":"stop"}"#;
         let file: AskFile = from_json(text).expect("it is good");
         assert_eq!(file.priority, Some(Priority::High));
+        assert_eq!(file.expire.map(|length| length.0), Some(Duration::from_secs(5_400)));
+        assert_eq!(file.on_expire, Some(OnExpire::Stop));
         let questions: Vec<v1::Question> = file.questions.into_iter().map(Into::into).collect();
         assert_eq!(questions[0].options[0].label, "A");
         assert_eq!((questions[1].id.as_str(), questions[1].multiple), ("two", true));
-        for bad in ["", "[]", r#"{"questions":[{"question":"Which?","option":[]}]}"#] {
+        for bad in [
+            "",
+            "[]",
+            r#"{"questions":[{"question":"Which?","option":[]}]}"#,
+            r#"{"questions":[],"expire":"1"}"#,
+        ] {
             let failure = from_json::<AskFile>(bad).expect_err("it is bad");
             assert!(failure.message.contains("line 1"), "{failure}");
         }

@@ -2,8 +2,9 @@
 //! hands to the asker's session it acknowledges, once that is written and flushed.
 
 use super::render::human;
-use super::{Context, Exit, Failure, Output, context, receipt, typed};
+use super::{Context, Exit, Failure, Out, context, typed};
 use crate::client::{Client, Watched};
+use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -29,7 +30,7 @@ pub struct Args {
 }
 
 /// Waits for news of an ask and prints it.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let is_asker = context.is_asker(&ask).await?;
     until_news(context, out, ask, is_asker, args.limit).await
@@ -39,7 +40,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Resu
 /// caller is its asker.
 pub(super) async fn until_news(
     context: &Context,
-    out: &mut Output,
+    out: &mut Out,
     ask: v1::Ask,
     is_asker: bool,
     limit: Option<Duration>,
@@ -113,7 +114,7 @@ async fn next(client: &Client, mut ask: v1::Ask, reader: Reader) -> Result<v1::A
                 None => {
                     let message = "the watch ended and the ask did not; wait again";
                     return Err(
-                        Failure::unexpected(message).with_next(format!("askway wait {}", ask.id))
+                        Failure::unexpected(message).then(format!("askway wait {}", ask.id))
                     );
                 }
             }
@@ -136,7 +137,7 @@ fn tells(kind: v1::EventKind) -> bool {
 
 async fn tell(
     context: &Context,
-    out: &mut Output,
+    out: &mut Out,
     ask: &v1::Ask,
     reader: Reader,
 ) -> Result<Exit, Failure> {
@@ -145,7 +146,7 @@ async fn tell(
     let arrived = out.flush()?;
     let id = &ask.id;
     let (exit, delivery) = match &news {
-        News::Settled(_) => (receipt::exit_of(ask), outcome_revision(context, ask, reader).await?),
+        News::Settled(_) => (Exit::of_ask(ask), unread_outcome(ask)),
         News::Spoken(turns) => {
             out.note(&match reader.is_asker {
                 true => format!("next: askway reply {id} TEXT, then askway wait {id}"),
@@ -171,29 +172,10 @@ async fn tell(
     Ok(exit)
 }
 
-/// The revision of the event that settled an ask, where its outcome is still unread by this reader.
-async fn outcome_revision(
-    context: &Context,
-    ask: &v1::Ask,
-    reader: Reader,
-) -> Result<Option<u64>, Failure> {
+/// The revision of the outcome, where it is still unread.
+fn unread_outcome(ask: &v1::Ask) -> Option<u64> {
     let unread = ask.delivery.as_ref().is_some_and(|d| d.state() == v1::DeliveryState::Unread);
-    if !reader.is_asker || !unread {
-        return Ok(None);
-    }
-    // The outcome has been told already: not to find its revision is no reason to fail.
-    let Ok(events) = context.client.list_events(&ask.id).await else { return Ok(None) };
-    let settled = events.iter().rev().find(|event| settles(event.kind()));
-    Ok(settled.map(|event| event.revision))
-}
-
-fn settles(kind: v1::EventKind) -> bool {
-    tells(kind) && !matches!(kind, v1::EventKind::Said | v1::EventKind::Unspecified)
-}
-
-/// `dlv_`, the ask's own characters, and the revision of the turn or the outcome.
-fn delivery_id(ask_id: &str, revision: u64) -> String {
-    format!("dlv_{}_{revision}", ask_id.trim_start_matches("ask_"))
+    ask.outcome.as_ref().filter(|_| unread).map(|outcome| outcome.revision)
 }
 
 fn for_people(ask: &v1::Ask, news: &News<'_>, now: i64) -> String {
@@ -259,17 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn a_delivery_is_named_after_its_ask_and_event() {
-        assert_eq!(delivery_id(fixture::ID, 7), "dlv_k3f9ab1200000000000g_7");
-    }
-
-    #[test]
-    fn exactly_the_endings_settle() {
-        use v1::EventKind as K;
-        let endings = [K::Answered, K::Declined, K::Withdrawn, K::Expired, K::Abandoned];
-        for number in 0..=15 {
-            let kind = K::try_from(number).expect("all are known");
-            assert_eq!(settles(kind), endings.contains(&kind), "{kind:?}");
-        }
+    fn an_outcome_is_acknowledged_once() {
+        let mut settled = fixture::settled(v1::OutcomeKind::Answered);
+        assert_eq!(unread_outcome(&settled), Some(3));
+        let delivery = settled.delivery.as_mut().expect("settled");
+        delivery.state = v1::DeliveryState::Acknowledged.into();
+        assert_eq!(unread_outcome(&settled), None);
+        assert_eq!(unread_outcome(&fixture::open()), None);
     }
 }

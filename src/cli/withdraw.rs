@@ -1,7 +1,7 @@
 //! `askway withdraw`: the asker takes its ask back.
 
 use super::typed::Intent;
-use super::{Context, Exit, Failure, Output, receipt};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -22,7 +22,7 @@ pub struct Args {
 }
 
 /// Takes it back; once taken back it stays so, and that is no error.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let request = v1::WithdrawRequest {
         request_id: args.intent.into_id(),

@@ -134,6 +134,7 @@ pub fn settled(kind: v1::OutcomeKind) -> v1::Ask {
             by,
             note,
             settle_time: time(5_000),
+            revision: 3,
         }),
         delivery: Some(v1::DeliveryStatus {
             state: v1::DeliveryState::Unread.into(),

@@ -1,5 +1,5 @@
 //! What verbs print: JSON for programs ([`json`]), text for people ([`human`]), and the one place
-//! that writes it ([`Output`]). Nothing from agents or people gets here unchecked and out again
+//! that writes it ([`Out`]). Nothing from agents or people gets here unchecked and out again
 //! (rule 21): `human` makes it visible, `json` escapes it.
 
 #[cfg(test)]
@@ -12,18 +12,20 @@ use super::Failure;
 use crate::ask::text::{visible, visible_line};
 use crate::grpc::v1;
 use human::{BOLD, PLAIN};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 
 /// Where a verb's results go, in the form that was asked for. A reader that has gone away is no
 /// error: what it did not want is dropped, and [`flush`](Self::flush) says so.
-pub struct Output {
+pub struct Out {
+    /// Whether programs read it.
+    pub json: bool,
     sink: Box<dyn Write + Send>,
-    json: bool,
     broken: bool,
 }
 
-impl Output {
+impl Out {
     /// Stdout, with colour only where a terminal takes it.
     pub fn stdout(json: bool) -> Self {
         match json {
@@ -35,11 +37,6 @@ impl Output {
     /// Any other place.
     pub fn new(sink: impl Write + Send + 'static, json: bool) -> Self {
         Self { sink: Box::new(sink), json, broken: false }
-    }
-
-    /// Whether programs read it.
-    pub fn is_json(&self) -> bool {
-        self.json
     }
 
     /// An ask: one line for programs; for people what `human` makes of it.
@@ -79,6 +76,16 @@ impl Output {
         }
     }
 
+    /// Any object, on a line of its own, handed over at once.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn object(&mut self, object: &impl Serialize) -> Result<(), Failure> {
+        self.line(&json::line(object))?;
+        self.flush().map(|_| ())
+    }
+
     /// One or more lines as they are, with a line feed after them.
     ///
     /// # Errors
@@ -113,8 +120,8 @@ impl Output {
                 self.broken = true;
                 Ok(())
             }
-            Err(error) => Err(Failure::unexpected(format!("stdout cannot be written: {error}"))
-                .with_next("the same with its output to a place that has room")),
+            Err(error) => Err(Failure::io("stdout cannot be written", &error)
+                .then("the same with its output to a place that has room")),
         }
     }
 
@@ -175,9 +182,9 @@ mod tests {
         }
     }
 
-    fn output(kind: ErrorKind, left: usize, json: bool) -> (Output, Arc<Mutex<Vec<u8>>>) {
+    fn output(kind: ErrorKind, left: usize, json: bool) -> (Out, Arc<Mutex<Vec<u8>>>) {
         let got = Arc::new(Mutex::new(Vec::new()));
-        (Output::new(Sink { kind, left, got: got.clone() }, json), got)
+        (Out::new(Sink { kind, left, got: got.clone() }, json), got)
     }
 
     #[test]
@@ -221,7 +228,7 @@ mod tests {
 
     #[test]
     fn rule_21_an_error_shows_nothing_hidden() {
-        let mut hostile = Failure::usage("a\u{1b}[2Jb").with_next("askway show \u{202e}x");
+        let mut hostile = Failure::usage("a\u{1b}[2Jb").then("askway show \u{202e}x");
         hostile.fields.push(("f\nnext: rm".into(), "must\u{7} be\nnext: rm -r".into()));
         let text = anstream::adapter::strip_str(&failure_for_people(&hostile)).to_string();
         let lines: Vec<_> = text.lines().collect();

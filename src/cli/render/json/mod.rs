@@ -6,13 +6,15 @@ mod shapes;
 use super::words;
 use crate::ask::text::is_hidden;
 use crate::cli::Failure;
+use crate::client::Address;
 use crate::grpc::v1;
 use serde::Serialize;
 use shapes::{
-    Ask, By, Event, Failed, Fault, Field, Hop, Receipt, Sent, Session, SessionReceipt, Status,
-    WaitingOn, text, time,
+    Ask, By, Event, Failed, Fault, Field, Hop, Outcome, Receipt, Sent, Session, SessionReceipt,
+    Status, WaitingOn, text, time,
 };
 use std::fmt::Write;
+use std::path::Path;
 
 /// One line for an ask.
 pub fn ask(ask: &v1::Ask) -> String {
@@ -25,16 +27,18 @@ pub fn receipt(receipt: &v1::Receipt) -> String {
         result: words::result(receipt.result()),
         replayed: receipt.replayed,
         reason: text(&receipt.reason),
+        message: text(&receipt.message),
         asker: words::presence(receipt.asker()),
+        open_asks: &receipt.open_ask_ids,
         ask: receipt.ask.as_ref().map(Ask::of),
     })
 }
 
-/// One line for an event of the ask with this id.
-pub fn event(ask_id: &str, event: &v1::Event) -> String {
+/// One line for an event of the ask `ask`.
+pub fn event(ask: &str, event: &v1::Event) -> String {
     let after = event.ask.as_ref();
     line(&Event {
-        ask_id,
+        ask,
         revision: event.revision,
         time: time(event.event_time),
         kind: words::event(event.kind()),
@@ -42,6 +46,7 @@ pub fn event(ask_id: &str, event: &v1::Event) -> String {
         text: text(&event.text),
         waiting_on: after.and_then(|ask| ask.waiting_on.as_ref()).and_then(WaitingOn::of),
         hop: after.and_then(|ask| ask.hop.as_ref()).map(Hop::of),
+        outcome: after.and_then(|ask| ask.outcome.as_ref()).map(Outcome::of),
     })
 }
 
@@ -73,11 +78,13 @@ pub fn sent(sent: &v1::SendWorkResponse) -> String {
     })
 }
 
-/// One line for how the daemon does.
-pub fn status(status: &v1::GetStatusResponse) -> String {
+/// One line for how the daemon of `data` at `address` does.
+pub fn status(status: &v1::GetStatusResponse, address: &Address, data: &Path) -> String {
     line(&Status {
         version: &status.version,
         caller: &status.caller,
+        address: address.to_string(),
+        data: data.display().to_string(),
         start_time: time(status.start_time),
         service_time: time(status.service_time),
         waiting_on_people: status.waiting_on_people,
@@ -101,7 +108,7 @@ pub fn failure(failure: &Failure) -> String {
 }
 
 /// `value` as one line that a terminal can show: every hidden character is escaped (rule 21).
-fn line(value: &impl Serialize) -> String {
+pub fn line(value: &impl Serialize) -> String {
     let plain = serde_json::to_string(value).expect("every key here is a string");
     if !plain.chars().any(is_hidden) {
         return plain;

@@ -29,12 +29,14 @@ pub struct Ask<'a> {
     pub priority: &'static str,
     pub asker: Option<SessionRef<'a>>,
     pub work: &'a str,
+    pub chain: Vec<SessionRef<'a>>,
     pub waiting_on: Option<WaitingOn<'a>>,
     pub hop: Option<Hop<'a>>,
     pub escalate_time: Option<String>,
     pub expire_time: Option<String>,
     pub create_time: Option<String>,
     pub turns: Vec<Turn<'a>>,
+    pub claim: Option<Claim<'a>>,
     pub outcome: Option<Outcome<'a>>,
     pub delivery: Option<Delivery<'a>>,
 }
@@ -96,6 +98,13 @@ pub struct Turn<'a> {
 }
 
 #[derive(Serialize)]
+pub struct Claim<'a> {
+    pub person: &'a str,
+    pub since: Option<String>,
+    pub lapse_time: Option<String>,
+}
+
+#[derive(Serialize)]
 pub struct Outcome<'a> {
     pub kind: &'static str,
     pub answers: BTreeMap<&'a str, Answer<'a>>,
@@ -122,13 +131,15 @@ pub struct Receipt<'a> {
     pub result: &'static str,
     pub replayed: bool,
     pub reason: Option<&'a str>,
+    pub message: Option<&'a str>,
     pub asker: Option<&'static str>,
+    pub open_asks: &'a [String],
     pub ask: Option<Ask<'a>>,
 }
 
 #[derive(Serialize)]
 pub struct Event<'a> {
-    pub ask_id: &'a str,
+    pub ask: &'a str,
     pub revision: u64,
     pub time: Option<String>,
     pub kind: &'static str,
@@ -136,6 +147,7 @@ pub struct Event<'a> {
     pub text: Option<&'a str>,
     pub waiting_on: Option<WaitingOn<'a>>,
     pub hop: Option<Hop<'a>>,
+    pub outcome: Option<Outcome<'a>>,
 }
 
 #[derive(Serialize)]
@@ -173,6 +185,8 @@ pub struct Sent<'a> {
 pub struct Status<'a> {
     pub version: &'a str,
     pub caller: &'a str,
+    pub address: String,
+    pub data: String,
     pub start_time: Option<String>,
     pub service_time: Option<String>,
     pub waiting_on_people: u64,
@@ -211,12 +225,14 @@ impl<'a> Ask<'a> {
             priority: words::priority(ask.priority()),
             asker: ask.asker.as_ref().map(SessionRef::of),
             work: &ask.work_id,
+            chain: ask.chain.iter().map(SessionRef::of).collect(),
             waiting_on: ask.waiting_on.as_ref().and_then(WaitingOn::of),
             hop: ask.hop.as_ref().map(Hop::of),
             escalate_time: time(ask.escalate_time),
             expire_time: time(ask.expire_time),
             create_time: time(ask.create_time),
             turns: ask.turns.iter().map(Turn::of).collect(),
+            claim: ask.claim.as_ref().map(Claim::of),
             outcome: ask.outcome.as_ref().map(Outcome::of),
             delivery: ask.delivery.as_ref().map(Delivery::of),
         }
@@ -288,6 +304,16 @@ impl<'a> Turn<'a> {
             text: &turn.text,
             time: time(turn.say_time),
             unread: turn.unread,
+        }
+    }
+}
+
+impl<'a> Claim<'a> {
+    pub fn of(claim: &'a v1::Claim) -> Self {
+        Self {
+            person: &claim.person,
+            since: time(claim.since_time),
+            lapse_time: time(claim.lapse_time),
         }
     }
 }

@@ -30,6 +30,7 @@ fn open() -> Value {
         "priority": "high",
         "asker": {"agent": "worker", "session": ASKER},
         "work": "wrk_00000000000000000000",
+        "chain": [{"agent": "lead", "session": SENDER}],
         "waiting_on": {"kind": "session", "agent": "lead", "session": SENDER},
         "hop": {
             "index": 0, "of": 2, "cause": "filed", "reason": null,
@@ -39,6 +40,7 @@ fn open() -> Value {
         "expire_time": "2026-01-02T04:04:05.678Z",
         "create_time": "2026-01-02T03:04:05.678Z",
         "turns": [],
+        "claim": null,
         "outcome": null,
         "delivery": null,
     })
@@ -67,6 +69,22 @@ fn an_open_ask_waits_on_a_session_or_on_people() {
         }),
     );
     assert_eq!(read(&ask(&fixture::with_people())), with_people);
+}
+
+#[test]
+fn a_claim_says_who_is_on_it_and_until_when() {
+    let claim = v1::Claim {
+        person: "owner".into(),
+        since_time: fixture::time(0),
+        lapse_time: fixture::time(900_000),
+    };
+    let claimed = v1::Ask { claim: Some(claim), ..fixture::open() };
+    let expected = json!({
+        "person": "owner",
+        "since": "2026-01-02T03:04:05.678Z",
+        "lapse_time": "2026-01-02T03:19:05.678Z",
+    });
+    assert_eq!(read(&ask(&claimed)), with(open(), json!({"claim": expected})));
 }
 
 #[test]
@@ -166,13 +184,16 @@ fn fields_stand_in_the_documented_order() {
 fn a_receipt_says_what_became_of_the_call() {
     let accepted = fixture::receipt(v1::Result::Accepted, "");
     let expected = json!({
-        "result": "accepted", "replayed": false, "reason": null, "asker": "live", "ask": open(),
+        "result": "accepted", "replayed": false, "reason": null, "message": null, "asker": "live",
+        "open_asks": [], "ask": open(),
     });
     assert_eq!(read(&receipt(&accepted)), expected);
 
     let mut refused = fixture::receipt(v1::Result::Refused, "NOT_SENDER");
     refused.asker = v1::AskerPresence::Parked.into();
-    let change = json!({"result": "refused", "reason": "NOT_SENDER", "asker": "parked"});
+    let change = json!({
+        "result": "refused", "reason": "NOT_SENDER", "message": "words", "asker": "parked",
+    });
     assert_eq!(read(&receipt(&refused)), with(expected.clone(), change));
 
     let mut closed = fixture::receipt(v1::Result::Closed, "");
@@ -194,7 +215,7 @@ fn an_error_says_what_to_type_next() {
         "next": null,
     }});
     assert_eq!(read(&failure(&given)), expected);
-    let advised = Failure::usage("words").with_next("askway --help");
+    let advised = Failure::usage("words").then("askway --help");
     assert_eq!(read(&failure(&advised))["error"]["next"], "askway --help");
 }
 
@@ -209,12 +230,13 @@ fn an_event_says_what_happened_and_where_the_ask_then_was() {
         ask: Some(fixture::with_people()),
     };
     let value = read(&event(ID, &happened));
-    assert_eq!(value["ask_id"], ID);
+    assert_eq!(value["ask"], ID);
     assert_eq!(value["kind"], "escalated");
     assert_eq!(value["by"]["agent"], "lead");
     assert_eq!(value["text"], "not mine to decide");
     assert_eq!(value["waiting_on"]["people"], json!(["owner"]));
     assert_eq!(value["hop"]["index"], 1);
+    assert_eq!(value["outcome"], Value::Null);
 }
 
 #[test]

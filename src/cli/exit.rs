@@ -1,31 +1,90 @@
-//! Why a verb failed, and what to type next. How it is printed: [`render`](super::render).
+//! How a verb ends: the exit codes that others script against, and failures with what to type next.
 
-use super::Exit;
 use crate::client::ClientError;
+use crate::grpc::v1;
 use clap::error::ContextKind;
 use std::fmt;
+use std::process::ExitCode;
 use tonic::Code;
+
+/// The exit codes. They never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done, answered, or expired with the default the asker named.
+    Done = 0,
+    /// Something nobody expected.
+    Unexpected = 1,
+    /// It was typed wrongly.
+    Usage = 2,
+    /// A person said no.
+    Declined = 3,
+    /// Expired with stop, withdrawn or abandoned: do not go on.
+    Stopped = 4,
+    /// Still open; not an error.
+    Open = 5,
+    /// Settled by somebody else before.
+    Closed = 6,
+    /// The caller may not.
+    Refused = 7,
+    /// No such thing.
+    NotFound = 8,
+    /// The daemon or its store is not there; try again.
+    Unavailable = 9,
+    /// Somebody spoke: reply, and wait again.
+    Spoken = 10,
+    /// `run` itself failed before its command began.
+    RunFailed = 125,
+    /// `run`'s command was found and could not be started.
+    NotExecutable = 126,
+    /// `run`'s command was not found.
+    NoCommand = 127,
+    /// The caller was interrupted.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// How a wait for this ask ends: by its outcome, or still open.
+    pub fn of_ask(ask: &v1::Ask) -> Self {
+        let Some(outcome) = &ask.outcome else { return Exit::Open };
+        match outcome.kind() {
+            v1::OutcomeKind::Answered => Exit::Done,
+            v1::OutcomeKind::Declined => Exit::Declined,
+            v1::OutcomeKind::Expired if outcome.answers.values().any(|a| a.default) => Exit::Done,
+            v1::OutcomeKind::Expired | v1::OutcomeKind::Withdrawn | v1::OutcomeKind::Abandoned => {
+                Exit::Stopped
+            }
+            v1::OutcomeKind::Unspecified => Exit::Unexpected,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
 
 /// Why a verb failed, with what to type next.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code.
     pub exit: Exit,
-    /// A name of the closed list; `USAGE`, `UNAVAILABLE`, `CLOSED` and `UNEXPECTED` are added here.
+    /// A name of the closed list, or of the command line's own.
     pub reason: String,
     /// What went wrong.
     pub message: String,
     /// Every wrong field with what it must be.
     pub fields: Vec<(String, String)>,
-    /// The next command to type, or what else to do.
+    /// The next command to type.
     pub next: Option<String>,
 }
 
 impl Failure {
-    /// A failure without fields and advice.
+    /// A failure with nothing to type yet.
     pub fn new(exit: Exit, reason: &str, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { exit, reason: reason.to_owned(), message, fields: Vec::new(), next: None }
+        let (reason, message) = (reason.to_owned(), message.into());
+        Self { exit, reason, message, fields: Vec::new(), next: None }
     }
 
     /// It was typed wrongly.
@@ -33,14 +92,19 @@ impl Failure {
         Self::new(Exit::Usage, "USAGE", message)
     }
 
+    /// With the next command to type.
+    pub fn then(self, next: impl Into<String>) -> Self {
+        Self { next: Some(next.into()), ..self }
+    }
+
+    /// A failure of reading or writing something here.
+    pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        Self::new(Exit::Unexpected, "IO", format!("{what}: {error}"))
+    }
+
     /// Something nobody expected.
     pub fn unexpected(message: impl Into<String>) -> Self {
         Self::new(Exit::Unexpected, "UNEXPECTED", message)
-    }
-
-    /// The same, with what to type next.
-    pub fn with_next(self, next: impl Into<String>) -> Self {
-        Self { next: Some(next.into()), ..self }
     }
 
     /// What clap says of arguments that it cannot read, in one paragraph.
@@ -59,7 +123,7 @@ impl Failure {
             true => "a verb is missing".to_owned(),
             false => message.join(" "),
         };
-        Self::usage(message).with_next(next)
+        Self::usage(message).then(next)
     }
 }
 
@@ -78,7 +142,7 @@ impl From<ClientError> for Failure {
         let matches = error.metadata.get("matches");
         let first = matches.and_then(|all| all.split(',').map(str::trim).find(|id| !id.is_empty()));
         let next = match reason.as_str() {
-            "UNAVAILABLE" => Some("askway serve, if no daemon runs; else the same again".into()),
+            "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
             "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
             "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),
             "BAD_CREDENTIAL" | "NO_CREDENTIAL" => {
@@ -112,7 +176,7 @@ impl From<ClientError> for Failure {
 fn of_code(code: Code) -> (Exit, &'static str) {
     match code {
         Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded | Code::Cancelled => {
-            (Exit::Unavailable, "UNAVAILABLE")
+            (Exit::Unavailable, "NO_DAEMON")
         }
         Code::NotFound => (Exit::NotFound, "NOT_FOUND"),
         Code::PermissionDenied => (Exit::Refused, "WRONG_PRINCIPAL"),
@@ -148,7 +212,7 @@ mod tests {
     #[test]
     fn each_status_ends_a_verb_as_documented() {
         let table = [
-            (Code::Unavailable, None, Exit::Unavailable, "UNAVAILABLE"),
+            (Code::Unavailable, None, Exit::Unavailable, "NO_DAEMON"),
             (Code::Unavailable, Some("STORE_UNAVAILABLE"), Exit::Unavailable, "STORE_UNAVAILABLE"),
             (Code::ResourceExhausted, Some("BUSY"), Exit::Unavailable, "BUSY"),
             (Code::NotFound, Some("NOT_FOUND"), Exit::NotFound, "NOT_FOUND"),
