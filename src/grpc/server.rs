@@ -27,6 +27,8 @@ use tonic_health::server::HealthReporter;
 pub const MESSAGE_BYTES: usize = 256 << 10;
 /// Calls a connection may have open at once. Watches share connections; a thousand are plenty.
 const STREAMS_A_CONNECTION: u32 = 1_024;
+/// The header that carries a caller's token.
+pub(super) const AUTHORIZATION: &str = "authorization";
 /// How often an idle connection is asked whether it is there, and how long it has to say so.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 /// How long a stop waits for clients to take what is sent to them.
@@ -157,7 +159,7 @@ impl Api {
 /// What a request carries of its caller. A header that is not a bearer token is a bad credential,
 /// never none.
 fn credential<T>(request: &Request<T>) -> Result<Credential, Error> {
-    let mut headers = request.metadata().get_all("authorization").iter();
+    let mut headers = request.metadata().get_all(AUTHORIZATION).iter();
     let token = match (headers.next(), headers.next()) {
         (None, _) => None,
         (Some(header), None) => {
