@@ -6,9 +6,11 @@
 pub mod ask;
 pub mod cli;
 pub mod client;
+pub mod config;
 pub mod engine;
 pub mod error;
 pub mod grpc;
+pub mod serve;
 pub mod service;
 pub mod session;
 pub mod store;

@@ -9,7 +9,7 @@ use crate::session::Secret;
 use futures_util::stream;
 use std::pin::Pin;
 use std::time::Duration;
-use tokio_stream::{Stream, StreamExt};
+use tokio_stream::Stream;
 use tonic::{Code, Status, Streaming};
 
 /// A hold is tried again at least this often: its session is paused after thirty seconds without.
@@ -93,7 +93,8 @@ impl<M> Link<M> {
 }
 
 impl Client {
-    /// Watches an ask: events after `after`, or from now on, until it is settled.
+    /// Watches an ask until it is settled: from now on, beginning with the whole of it; or, with
+    /// `after`, the events after that revision, which the caller has seen.
     pub fn watch_ask(&self, ask_id: &str, after: Option<u64>) -> Watch<Watched> {
         let start = (Link::new(self), ask_id.to_owned(), after);
         Box::pin(stream::unfold(start, |(mut link, ask_id, mut after)| async move {

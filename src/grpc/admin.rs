@@ -15,6 +15,10 @@ impl AdminService for Api {
     ) -> Reply<v1::GetStatusResponse> {
         let (caller, _) = self.enter(request).await?;
         let found = self.service.status(&caller).await.map_err(status)?;
+        let session = match &found.caller.principal {
+            Principal::Session(by) => Some(convert::session_ref(by)),
+            Principal::Host(_) | Principal::Person(_) => None,
+        };
         let caller = match &found.caller.principal {
             Principal::Session(by) => format!("session {} ({})", by.agent, by.session),
             Principal::Host(host) => format!("host {host}"),
@@ -23,6 +27,7 @@ impl AdminService for Api {
         reply(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             caller,
+            session,
             start_time: Some(convert::timestamp(found.start_time)),
             service_time: Some(convert::timestamp(found.service_time)),
             waiting_on_people: found.waiting_on_people as u64,

@@ -83,7 +83,8 @@ fn question(question: &ask::Question) -> v1::Question {
     }
 }
 
-fn session_ref(session: &ask::SessionRef) -> v1::SessionRef {
+/// One run of an agent.
+pub fn session_ref(session: &ask::SessionRef) -> v1::SessionRef {
     v1::SessionRef { agent: session.agent.to_string(), session: session.session.to_string() }
 }
 
@@ -169,6 +170,7 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         by: Some(actor(&outcome.by)),
         note: outcome.note.clone(),
         settle_time: Some(timestamp(outcome.time)),
+        revision: outcome.revision,
     }
 }
 

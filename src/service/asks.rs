@@ -34,7 +34,7 @@ impl Service {
         let file = File { id, asker, work, draft, route_timeout };
         let deed = Deed::File(Box::new(file));
         let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
-        self.receipt(reply, None).await
+        self.receipt(reply, None, false).await
     }
 
     /// A person answers.
@@ -267,12 +267,18 @@ impl Service {
         authorize(caller, call, Some(&ask))?;
         let intent = caller.intent(request, call, &(id, payload));
         let deed = Deed::OnAsk(id, Box::new(command(caller)));
+        let attached = self.attached.has(ask.asker.session);
         let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
-        self.receipt(reply, Some(ask)).await
+        self.receipt(reply, Some(ask), attached).await
     }
 
     /// The typed reply: a refusal is one too; only faults are errors.
-    async fn receipt(&self, reply: Reply, ask: Option<Arc<Ask>>) -> Result<Receipt, Error> {
+    async fn receipt(
+        &self,
+        reply: Reply,
+        ask: Option<Arc<Ask>>,
+        was_attached: bool,
+    ) -> Result<Receipt, Error> {
         let mut receipt = match reply {
             Ok(done) => Receipt {
                 verdict: if done.closed { Verdict::Closed } else { Verdict::Accepted },
@@ -293,7 +299,7 @@ impl Service {
             Err(fault) => return Err(fault),
         };
         if let Some(ask) = &receipt.ask {
-            receipt.asker = Some(self.presence(ask).await?);
+            receipt.asker = Some(self.presence(ask, was_attached).await?);
             if receipt.verdict == Verdict::Closed {
                 receipt.message = closed_by(ask);
             }

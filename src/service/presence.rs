@@ -26,7 +26,7 @@ impl Attached {
         Attachment { session, attached: self.clone() }
     }
 
-    fn has(&self, session: SessionId) -> bool {
+    pub(super) fn has(&self, session: SessionId) -> bool {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&session)
     }
 }
@@ -44,11 +44,12 @@ impl Drop for Attachment {
 }
 
 impl Service {
-    pub(super) async fn presence(&self, ask: &Ask) -> Result<Presence, Error> {
-        let asker = ask.asker.session;
-        if self.session(asker).await?.is_none_or(|session| session.is_ended()) {
+    /// Whether the asker of `ask` is there, where it is known whether it `was_attached`: an answer
+    /// ends the watch that it finds, so that has to be looked up before.
+    pub(super) async fn presence(&self, ask: &Ask, was_attached: bool) -> Result<Presence, Error> {
+        if self.session(ask.asker.session).await?.is_none_or(|session| session.is_ended()) {
             return Ok(Presence::Gone);
         }
-        Ok(if self.attached.has(asker) { Presence::Live } else { Presence::Parked })
+        Ok(if was_attached { Presence::Live } else { Presence::Parked })
     }
 }

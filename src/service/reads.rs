@@ -75,7 +75,8 @@ impl Service {
             Err(_) => self.resolve(caller, typed).await?,
         };
         let ask = self.visible(caller, Call::GetAsk, id).await?;
-        let presence = self.presence(&ask).await?;
+        let attached = self.attached.has(ask.asker.session);
+        let presence = self.presence(&ask, attached).await?;
         Ok((ask, presence))
     }
 

@@ -1,19 +1,23 @@
-//! What a store can derive from its asks and keeps in memory: who waits for what, which deadline is
-//! next, which id a prefix means. Shared by the stores that keep everything in one process.
+//! What is derived from asks and kept in memory: who is asked what, which deadline is next, which
+//! ids a prefix fits. Never written for its own sake: it is made from [`Row`]s, and each row from
+//! its ask, so none can disagree with the records. Shared by [`mem`](super::mem) and
+//! [`redb`](super::redb), which say when a row changes.
 //!
-//! A row is derived from the ask it stands for, and replaced in the commit that changes the ask, so
-//! it cannot disagree with it. Only open and unread asks have one.
+//! Only open and unread asks are in it, and the ids of some settled lately. An open ask takes about
+//! 300 bytes, a settled one that is unread about 170.
 
 use super::{Listing, Scope};
-use crate::ask::{Ask, AskId, Namespace, PersonName, SessionId, SessionRef, Target, Timestamp};
+use crate::ask::{Ask, AskId, Namespace, PersonName, SessionRef, Target, Timestamp, names};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
+use std::sync::Arc;
 
-/// Asks settled and delivered lately whose prefixes still resolve: some hours of a busy machine.
-const LATELY: usize = 10_000;
+/// How many asks that are neither open nor unread can still be found by a prefix: what a person
+/// may have seen in the last days, for a hundred bytes each.
+pub const LATELY: usize = 10_000;
 
-/// What the index knows of an open or unread ask.
+/// What the index knows of an ask that is open or unread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// Which ask.
@@ -22,162 +26,373 @@ pub struct Row {
     pub revision: u64,
     /// Where it lives.
     pub namespace: Namespace,
-    /// Whom it waits on; none once settled.
-    pub waits_on: Option<WaitsOn>,
+    /// Whether it is open; else it is settled, and unread.
+    pub open: bool,
+    /// Whom it waits on.
+    pub waits_on: WaitsOn,
     /// Who filed it.
-    pub asker: SessionId,
-    /// The other sessions that may know of it.
+    pub asker: SessionRef,
+    /// The sessions that may know of it, the asker first; each once.
     pub known_to: Vec<SessionRef>,
-    /// When time alone changes it next.
+    /// When time alone next changes it.
     pub deadline: Option<Timestamp>,
 }
 
-/// Whom an ask waits on, as the index needs it.
+/// Whom an ask waits on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitsOn {
+    /// Nobody: it is settled.
+    Nobody,
     /// A session.
-    Session(SessionId),
-    /// People.
+    Session(SessionRef),
+    /// Any of these people.
     People(Vec<PersonName>),
 }
 
 impl Row {
-    /// The row of `ask`; none when it is neither open nor unread.
+    /// The row of an ask; none when it is neither open nor unread.
     pub fn of(ask: &Ask) -> Option<Self> {
         if !ask.is_open() && !ask.is_unread() {
             return None;
         }
-        let hops = ask.visited.iter().filter_map(|hop| ask.route.hops[*hop].to.session());
+        let waits_on = match ask.waiting_on() {
+            None => WaitsOn::Nobody,
+            Some(Target::Session(session)) => WaitsOn::Session(session),
+            Some(Target::People { people, .. }) => WaitsOn::People(people),
+        };
+        let asked = ask.visited.iter().filter_map(|hop| ask.route.hops[*hop].to.session());
         let mut known_to: Vec<SessionRef> = Vec::new();
-        for session in [&ask.asker].into_iter().chain(&ask.chain).chain(hops) {
+        for session in [&ask.asker].into_iter().chain(&ask.chain).chain(asked) {
             if !known_to.contains(session) {
                 known_to.push(session.clone());
             }
         }
-        let waits_on = ask.waiting_on().map(|target| match target {
-            Target::Session(session) => WaitsOn::Session(session.session),
-            Target::People { people, .. } => WaitsOn::People(people),
-        });
         Some(Self {
             id: ask.id,
             revision: ask.revision,
             namespace: ask.namespace.clone(),
+            open: ask.is_open(),
             waits_on,
-            asker: ask.asker.session,
+            asker: ask.asker.clone(),
             known_to,
             deadline: ask.deadline(),
         })
     }
 
-    fn scopes(&self) -> Vec<Scope> {
-        let mut scopes = vec![Scope::AskedBy(self.asker)];
-        let Some(waits_on) = &self.waits_on else { return scopes };
+    /// The scopes that list it.
+    pub fn scopes(&self) -> Vec<Scope> {
+        let mut scopes = vec![Scope::AskedBy(self.asker.session)];
+        if !self.open {
+            return scopes;
+        }
         scopes.push(Scope::Open(self.namespace.clone()));
         scopes.extend(self.known_to.iter().cloned().map(Scope::VisibleTo));
-        match waits_on {
-            WaitsOn::Session(session) => scopes.push(Scope::WaitingOnSession(*session)),
+        match &self.waits_on {
+            WaitsOn::Nobody => {}
+            WaitsOn::Session(session) => scopes.push(Scope::WaitingOnSession(session.session)),
             WaitsOn::People(people) => {
                 scopes.push(Scope::OnPeople(self.namespace.clone()));
-                let of = |person: &PersonName| {
+                let on = |person: &PersonName| {
                     Scope::WaitingOnPerson(self.namespace.clone(), person.clone())
                 };
-                scopes.extend(people.iter().map(of));
+                scopes.extend(people.iter().map(on));
             }
         }
         scopes
     }
 }
 
-/// The rows, by whatever they are looked for.
+/// The index.
 #[derive(Debug, Default)]
 pub struct Index {
-    rows: HashMap<AskId, Row>,
-    scopes: HashMap<Scope, BTreeSet<AskId>>,
+    asks: HashMap<AskId, Entry>,
+    // Most scopes list a few asks, so one sorted set holds the members of all, by number.
+    members: BTreeSet<(Number, AskId)>,
+    numbers: HashMap<Arc<Scope>, Number>,
+    scopes: Vec<Option<Listed>>,
+    free: Vec<Number>,
     deadlines: BTreeSet<(Timestamp, AskId)>,
-    spelled: BTreeMap<String, AskId>,
+    // Of the asks above and those settled lately: ids as they are spelled, the random half first.
+    spelled: BTreeSet<[u8; 12]>,
     lately: VecDeque<AskId>,
 }
 
+/// A scope's place in `scopes`; used again once the scope lists nothing.
+type Number = u32;
+
+#[derive(Debug)]
+struct Entry {
+    revision: u64,
+    deadline: Option<Timestamp>,
+    scopes: Box<[Number]>,
+}
+
+#[derive(Debug)]
+struct Listed {
+    scope: Arc<Scope>,
+    total: usize,
+}
+
+const FIRST: AskId = AskId::from_bytes([0; 12]);
+const LAST: AskId = AskId::from_bytes([255; 12]);
+
 impl Index {
-    /// Takes `ask` in as it is now.
-    pub fn put(&mut self, ask: &Ask) {
-        self.replace(ask.id, Row::of(ask));
-    }
-
-    /// Takes in a row as it is now: none where the ask is neither open nor unread any more.
-    pub fn replace(&mut self, id: AskId, row: Option<Row>) {
-        let had = self.drop_row(id);
-        match row {
-            Some(row) => self.add(row),
-            None if had => self.remember_lately(id),
-            None => {}
+    /// Takes in an ask, or what has become of it.
+    pub fn put(&mut self, row: &Row) {
+        let id = row.id;
+        let mut scopes = Vec::new();
+        for scope in row.scopes() {
+            let number = self.number(scope);
+            if !scopes.contains(&number) {
+                scopes.push(number);
+            }
         }
+        let scopes = scopes.into_boxed_slice();
+        let entry =
+            Entry { revision: row.revision, deadline: row.deadline, scopes: scopes.clone() };
+        let before = self.asks.insert(id, entry);
+        let had = |number: &Number| before.as_ref().is_some_and(|b| b.scopes.contains(number));
+        for number in scopes.iter().filter(|number| !had(number)) {
+            self.join(*number, id);
+        }
+        if let Some(before) = before {
+            for number in before.scopes.iter().filter(|number| !scopes.contains(number)) {
+                self.leave(*number, id);
+            }
+            self.disarm(before.deadline, id);
+        }
+        if let Some(deadline) = row.deadline {
+            self.deadlines.insert((deadline, id));
+        }
+        self.spelled.insert(swap(id.to_bytes()));
     }
 
-    /// Forgets an ask altogether.
-    pub fn remove(&mut self, id: AskId) {
-        self.drop_row(id);
-        self.spelled.remove(&id.to_string());
-    }
-
-    /// Lets a settled and delivered ask's prefix resolve for a while.
-    pub fn remember_lately(&mut self, id: AskId) {
-        self.spelled.insert(id.to_string(), id);
+    /// An ask is settled and its delivery over: listed no more, found by a prefix for a while.
+    pub fn settle(&mut self, id: AskId) {
+        let was_listed = self.drop_entry(id);
+        let is_new = self.spelled.insert(swap(id.to_bytes()));
+        if !was_listed && !is_new {
+            return;
+        }
         self.lately.push_back(id);
         if self.lately.len() > LATELY
             && let Some(oldest) = self.lately.pop_front()
-            && !self.rows.contains_key(&oldest)
         {
-            self.spelled.remove(&oldest.to_string());
+            self.spelled.remove(&swap(oldest.to_bytes()));
         }
     }
 
-    /// The asks of `scope` after `after`, at most `limit`, and their whole number.
+    /// An ask is removed.
+    pub fn remove(&mut self, id: AskId) {
+        self.drop_entry(id);
+        self.spelled.remove(&swap(id.to_bytes()));
+    }
+
+    /// See [`Store::list`](super::Store::list).
     pub fn list(&self, scope: &Scope, after: Option<AskId>, limit: usize) -> Listing {
-        let Some(ids) = self.scopes.get(scope) else { return Listing::default() };
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let page = ids.range((from, Bound::Unbounded)).take(limit);
-        let asks = page.map(|id| (*id, self.rows[id].revision)).collect();
-        Listing { asks, total: ids.len() }
+        let Some(&number) = self.numbers.get(scope) else { return Listing::default() };
+        let first = match after {
+            Some(after) => Bound::Excluded((number, after)),
+            None => Bound::Included((number, FIRST)),
+        };
+        let members = self.members.range((first, Bound::Included((number, LAST))));
+        let with_revision = |&(_, id): &(Number, AskId)| (id, self.asks[&id].revision);
+        let asks = members.take(limit).map(with_revision).collect();
+        let total = self.scopes[number as usize].as_ref().map_or(0, |listed| listed.total);
+        Listing { asks, total }
     }
 
-    /// The earliest deadlines at or before `until`, at most `limit`.
+    /// See [`Store::deadlines`](super::Store::deadlines); of the asks in the index alone.
     pub fn deadlines(&self, until: Timestamp, limit: usize) -> Vec<(Timestamp, AskId)> {
-        self.deadlines.iter().take_while(|(time, _)| *time <= until).take(limit).copied().collect()
+        self.deadlines.range(..=(until, LAST)).take(limit).copied().collect()
     }
 
-    /// The asks whose spelled ids begin with `prefix`, at most `limit`.
+    /// See [`Store::resolve`](super::Store::resolve).
     pub fn resolve(&self, prefix: &str, limit: usize) -> Vec<AskId> {
-        let from = self.spelled.range(prefix.to_owned()..);
-        from.take_while(|(text, _)| text.starts_with(prefix))
-            .take(limit)
-            .map(|(_, id)| *id)
-            .collect()
+        let Some((first, last)) = spelled_between(prefix) else { return Vec::new() };
+        let found = self.spelled.range(swap(first.to_bytes())..=swap(last.to_bytes()));
+        found.take(limit).map(|spelled| AskId::from_bytes(swap(*spelled))).collect()
     }
 
-    fn add(&mut self, row: Row) {
-        for scope in row.scopes() {
-            self.scopes.entry(scope).or_default().insert(row.id);
+    fn number(&mut self, scope: Scope) -> Number {
+        if let Some(number) = self.numbers.get(&scope) {
+            return *number;
         }
-        self.deadlines.extend(row.deadline.map(|time| (time, row.id)));
-        self.spelled.insert(row.id.to_string(), row.id);
-        self.rows.insert(row.id, row);
+        let scope = Arc::new(scope);
+        let listed = Some(Listed { scope: scope.clone(), total: 0 });
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.scopes[number as usize] = listed;
+                number
+            }
+            None => {
+                self.scopes.push(listed);
+                Number::try_from(self.scopes.len() - 1).expect("memory ends before scopes do")
+            }
+        };
+        self.numbers.insert(scope, number);
+        number
     }
 
-    fn drop_row(&mut self, id: AskId) -> bool {
-        let Some(row) = self.rows.remove(&id) else { return false };
-        for scope in row.scopes() {
-            if let Some(ids) = self.scopes.get_mut(&scope) {
-                ids.remove(&id);
-                if ids.is_empty() {
-                    self.scopes.remove(&scope);
-                }
+    fn join(&mut self, number: Number, id: AskId) {
+        if self.members.insert((number, id))
+            && let Some(listed) = &mut self.scopes[number as usize]
+        {
+            listed.total += 1;
+        }
+    }
+
+    fn leave(&mut self, number: Number, id: AskId) {
+        let place = &mut self.scopes[number as usize];
+        let Some(listed) = place else { return };
+        if self.members.remove(&(number, id)) {
+            listed.total -= 1;
+        }
+        if listed.total == 0 {
+            self.numbers.remove(&listed.scope);
+            *place = None;
+            self.free.push(number);
+        }
+    }
+
+    fn drop_entry(&mut self, id: AskId) -> bool {
+        let Some(entry) = self.asks.remove(&id) else { return false };
+        for number in &entry.scopes {
+            self.leave(*number, id);
+        }
+        self.disarm(entry.deadline, id);
+        true
+    }
+
+    fn disarm(&mut self, deadline: Option<Timestamp>, id: AskId) {
+        if let Some(deadline) = deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+    }
+}
+
+/// The first `limit` of two lists of deadlines, each earliest first.
+pub fn earliest(
+    mut one: Vec<(Timestamp, AskId)>,
+    other: Vec<(Timestamp, AskId)>,
+    limit: usize,
+) -> Vec<(Timestamp, AskId)> {
+    one.extend(other);
+    one.sort_unstable();
+    one.truncate(limit);
+    one
+}
+
+/// The first and the last id whose spelling begins with `prefix`; none when no id's does.
+fn spelled_between(prefix: &str) -> Option<(AskId, AskId)> {
+    let begun = if AskId::PREFIX.starts_with(prefix) { AskId::PREFIX } else { prefix };
+    let missing = (AskId::PREFIX.len() + names::ID_CHARS).checked_sub(begun.len())?;
+    if missing == 0 {
+        return begun.parse().ok().map(|id| (id, id));
+    }
+    // The last character holds one bit and four zeros: `0` or `g`.
+    let first = format!("{begun}{}", "0".repeat(missing)).parse().ok()?;
+    let last = format!("{begun}{}g", "z".repeat(missing - 1)).parse().ok()?;
+    Some((first, last))
+}
+
+/// An id's stored form as it is spelled, or back.
+fn swap(id: [u8; 12]) -> [u8; 12] {
+    let mut swapped = [0; 12];
+    swapped[..6].copy_from_slice(&id[6..]);
+    swapped[6..].copy_from_slice(&id[..6]);
+    swapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{SessionId, Timestamp};
+
+    fn id(number: u64) -> AskId {
+        let random = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+        AskId::new(Timestamp::from_millis(number), random[..6].try_into().unwrap())
+    }
+
+    fn row(number: u64) -> Row {
+        let session = SessionId::new(Timestamp::from_millis(1), [0; 6]);
+        let asker = SessionRef { agent: "worker".parse().unwrap(), session };
+        Row {
+            id: id(number),
+            revision: 1,
+            namespace: Namespace::default(),
+            open: true,
+            waits_on: WaitsOn::People(vec![PersonName::owner(), PersonName::owner()]),
+            known_to: vec![asker.clone()],
+            asker,
+            deadline: Some(Timestamp::from_millis(1_000_000 - number)),
+        }
+    }
+
+    #[test]
+    fn an_emptied_index_holds_nothing() {
+        let mut index = Index::default();
+        for number in 0..100 {
+            index.put(&row(number));
+        }
+        let open = Scope::Open(Namespace::default());
+        assert_eq!(index.list(&open, None, 0).total, 100);
+        for number in 0..100 {
+            index.put(&Row { deadline: None, open: false, ..row(number) });
+        }
+        assert_eq!(index.list(&open, None, 9), Listing::default());
+        assert_eq!(index.deadlines(LAST.time(), 9), []);
+        for number in 0..100 {
+            index.remove(id(number));
+        }
+        assert!(index.asks.is_empty() && index.members.is_empty() && index.numbers.is_empty());
+        assert!(index.scopes.iter().all(Option::is_none) && index.spelled.is_empty());
+        assert_eq!(index.free.len(), index.scopes.len());
+    }
+
+    #[test]
+    fn a_person_named_twice_is_asked_once() {
+        let mut index = Index::default();
+        index.put(&row(1));
+        let scope = Scope::WaitingOnPerson(Namespace::default(), PersonName::owner());
+        assert_eq!(index.list(&scope, None, 9), Listing { asks: vec![(id(1), 1)], total: 1 });
+    }
+
+    #[test]
+    fn every_prefix_of_a_spelled_id_finds_it_and_only_what_begins_so() {
+        let mut index = Index::default();
+        let all: Vec<_> = (0..200).map(id).collect();
+        (0..200).for_each(|number| index.put(&row(number)));
+        for wanted in &all {
+            let text = wanted.to_string();
+            for length in 0..=text.len() {
+                let mut found = index.resolve(&text[..length], usize::MAX);
+                found.sort_unstable();
+                let begins = |id: &&AskId| id.to_string().starts_with(&text[..length]);
+                let expected: Vec<_> = all.iter().filter(begins).copied().collect();
+                assert_eq!(found, expected, "{}", &text[..length]);
             }
         }
-        if let Some(time) = row.deadline {
-            self.deadlines.remove(&(time, id));
+        for strange in ["ses_", "ask_U", "ask_é", "ask_ ", &format!("{}0", all[0])] {
+            assert_eq!(index.resolve(strange, 9), [], "{strange}");
         }
-        true
+    }
+
+    #[test]
+    fn what_is_settled_is_found_for_a_while() {
+        let mut index = Index::default();
+        let count = LATELY as u64 + 1;
+        for number in 0..count {
+            index.put(&row(number));
+            index.settle(id(number));
+            index.settle(id(number));
+        }
+        assert_eq!(index.resolve(&id(0).to_string(), 9), [], "the oldest made room");
+        for number in 1..count {
+            assert_eq!(index.resolve(&id(number).to_string(), 9), [id(number)]);
+        }
+        assert_eq!((index.spelled.len(), index.lately.len()), (LATELY, LATELY));
+        assert!(index.asks.is_empty());
     }
 }

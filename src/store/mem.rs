@@ -1,56 +1,68 @@
-//! A store in memory: for tests, and to read first. What a restart of a process forgets, it forgets.
+//! Everything in memory, behind one lock: for tests and examples. Nothing outlives the value; for
+//! what does, see [`redb`](super::redb).
 
-use super::index::Index;
-use super::{Batch, Change, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
-use crate::ask::{AskId, Event, SessionId, Timestamp};
-use crate::session::{Session, Standing};
+use super::index::{Index, Row, earliest};
+use super::{
+    Batch, Change, ClockMark, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp, WorkId};
+use crate::session::{SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Everything, behind one lock.
+/// A store in memory.
 #[derive(Debug, Default)]
 pub struct Mem {
-    state: Mutex<State>,
+    kept: Mutex<Kept>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    records: HashMap<Key, Record>,
-    events: HashMap<AskId, Vec<Event>>,
+struct Kept {
+    asks: HashMap<AskId, Arc<Ask>>,
+    histories: HashMap<AskId, Vec<Event>>,
     sessions: BTreeMap<SessionId, Arc<Session>>,
+    works: HashMap<WorkId, Arc<Work>>,
+    tickets: HashMap<SecretHash, Arc<Ticket>>,
+    tokens: HashMap<SecretHash, Arc<Token>>,
+    receipts: HashMap<super::ReceiptKey, Arc<super::StoredReceipt>>,
+    mark: Option<ClockMark>,
     index: Index,
-    /// Settled asks that are neither open nor unread, by when they may be removed.
+    // When each ask that the index has no more is to be removed.
     retire: BTreeSet<(Timestamp, AskId)>,
 }
 
 impl Mem {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A store that holds nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl Store for Mem {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
-        let state = self.state();
-        Ok(keys.iter().map(|key| state.records.get(key).cloned()).collect())
+        let kept = self.kept();
+        Ok(keys.iter().map(|key| kept.get(key)).collect())
     }
 
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
-        let mut state = self.state();
-        let outcomes = batch.changes.into_iter().map(|change| state.apply(change)).collect();
+        let mut kept = self.kept();
+        let committed = batch.changes.into_iter().map(|change| kept.apply(change)).collect();
         if let Some(mark) = batch.mark {
-            state.records.insert(Key::Clock, Record::Clock(mark));
+            kept.mark = Some(mark);
         }
-        Ok(outcomes)
+        Ok(committed)
     }
 
     async fn history(&self, ask: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
-        let state = self.state();
-        let events = state.events.get(&ask).map(Vec::as_slice).unwrap_or_default();
-        let later = events.iter().filter(|event| event.revision > after);
-        Ok(later.take(limit).cloned().collect())
+        let kept = self.kept();
+        let events = kept.histories.get(&ask).into_iter().flatten();
+        Ok(events.filter(|event| event.revision > after).take(limit).cloned().collect())
     }
 
     async fn list(
@@ -59,7 +71,7 @@ impl Store for Mem {
         after: Option<AskId>,
         limit: usize,
     ) -> Result<Listing, Fault> {
-        Ok(self.state().index.list(scope, after, limit))
+        Ok(self.kept().index.list(scope, after, limit))
     }
 
     async fn sessions(
@@ -68,8 +80,8 @@ impl Store for Mem {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<Arc<Session>>, Fault> {
-        let state = self.state();
-        let later = state.sessions.values().filter(|session| Some(session.id) > after);
+        let kept = self.kept();
+        let later = kept.sessions.values().filter(|session| after.is_none_or(|at| session.id > at));
         Ok(later.filter(|session| scope.has(session)).take(limit).cloned().collect())
     }
 
@@ -78,67 +90,67 @@ impl Store for Mem {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
-        let state = self.state();
-        let mut due = state.index.deadlines(until, limit);
-        due.extend(state.retire.iter().take_while(|(time, _)| *time <= until).take(limit));
-        due.sort_unstable();
-        due.truncate(limit);
-        Ok(due)
+        let kept = self.kept();
+        let due = kept.retire.iter().take_while(|(time, _)| *time <= until);
+        let due = due.take(limit).copied().collect();
+        Ok(earliest(kept.index.deadlines(until, limit), due, limit))
     }
 
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
-        Ok(self.state().index.resolve(prefix, limit))
+        Ok(self.kept().index.resolve(prefix, limit))
     }
 }
 
-impl SessionScope {
-    /// Whether `session` is in it.
-    pub fn has(&self, session: &Session) -> bool {
-        match self {
-            SessionScope::Namespace(namespace) => session.namespace == *namespace,
-            SessionScope::Family(parent) => {
-                session.id == *parent
-                    || session.parent.as_ref().is_some_and(|by| by.session == *parent)
-            }
-            SessionScope::ToSweep => session.sweep,
-            SessionScope::Held => session.held && session.standing == Standing::Active,
+impl Kept {
+    fn get(&self, key: &Key) -> Option<Record> {
+        match key {
+            Key::Ask(id) => self.asks.get(id).cloned().map(Record::Ask),
+            Key::Session(id) => self.sessions.get(id).cloned().map(Record::Session),
+            Key::Work(id) => self.works.get(id).cloned().map(Record::Work),
+            Key::Ticket(secret) => self.tickets.get(secret).cloned().map(Record::Ticket),
+            Key::Token(secret) => self.tokens.get(secret).cloned().map(Record::Token),
+            Key::Receipt(key) => self.receipts.get(key).cloned().map(Record::Receipt),
+            Key::Clock => self.mark.clone().map(Record::Clock),
         }
     }
-}
 
-impl State {
     fn apply(&mut self, change: Change) -> Committed {
-        let revision = |key| self.records.get(key).map_or(0, Record::revision);
-        if change.expects.iter().any(|(key, expected)| revision(key) != *expected) {
+        let revision_of = |key: &Key| Ok::<_, Fault>(self.get(key).map_or(0, |r| r.revision()));
+        if change.stands(revision_of) != Ok(true) {
             return Committed::Conflict;
         }
         for (ask, event) in change.events {
-            self.events.entry(ask).or_default().push(event);
+            self.histories.entry(ask).or_default().push(event);
         }
         for record in change.writes {
-            self.write(record);
+            self.put(record);
         }
-        for key in change.removes {
-            self.remove(&key);
+        for key in &change.removes {
+            self.remove(key);
         }
         Committed::Done
     }
 
-    fn write(&mut self, record: Record) {
-        match &record {
+    fn put(&mut self, record: Record) {
+        match record {
             Record::Ask(ask) => {
                 self.unretire(ask.id);
-                self.index.put(ask);
-                if !ask.is_open() && !ask.is_unread() {
-                    self.retire.extend(ask.deadline().map(|time| (time, ask.id)));
+                match (Row::of(&ask), ask.deadline()) {
+                    (Some(row), _) => self.index.put(&row),
+                    (None, deadline) => {
+                        self.index.settle(ask.id);
+                        self.retire.extend(deadline.map(|time| (time, ask.id)));
+                    }
                 }
+                self.asks.insert(ask.id, ask);
             }
-            Record::Session(session) => {
-                self.sessions.insert(session.id, session.clone());
-            }
-            _ => {}
+            Record::Session(session) => drop(self.sessions.insert(session.id, session)),
+            Record::Work(work) => drop(self.works.insert(work.id, work)),
+            Record::Ticket(ticket) => drop(self.tickets.insert(ticket.secret, ticket)),
+            Record::Token(token) => drop(self.tokens.insert(token.secret, token)),
+            Record::Receipt(receipt) => drop(self.receipts.insert(receipt.key.clone(), receipt)),
+            Record::Clock(mark) => self.mark = Some(mark),
         }
-        self.records.insert(record.key(), record);
     }
 
     fn remove(&mut self, key: &Key) {
@@ -146,21 +158,32 @@ impl State {
             Key::Ask(id) => {
                 self.unretire(*id);
                 self.index.remove(*id);
-                self.events.remove(id);
+                self.asks.remove(id);
+                self.histories.remove(id);
             }
-            Key::Session(id) => {
-                self.sessions.remove(id);
-            }
-            _ => {}
+            Key::Session(id) => drop(self.sessions.remove(id)),
+            Key::Work(id) => drop(self.works.remove(id)),
+            Key::Ticket(secret) => drop(self.tickets.remove(secret)),
+            Key::Token(secret) => drop(self.tokens.remove(secret)),
+            Key::Receipt(key) => drop(self.receipts.remove(key)),
+            Key::Clock => self.mark = None,
         }
-        self.records.remove(key);
     }
 
     fn unretire(&mut self, id: AskId) {
-        if let Some(Record::Ask(before)) = self.records.get(&Key::Ask(id))
-            && let Some(time) = before.deadline()
-        {
-            self.retire.remove(&(time, id));
+        if let Some(deadline) = self.asks.get(&id).and_then(|ask| ask.deadline()) {
+            self.retire.remove(&(deadline, id));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite;
+
+    #[tokio::test]
+    async fn memory_keeps_every_law() {
+        suite::all(|| async { Arc::new(Mem::new()) as Arc<dyn Store> }).await;
     }
 }

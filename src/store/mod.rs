@@ -5,10 +5,13 @@
 //! records it is given ([`index`]), so they cannot disagree with them. A second store is bytes and
 //! indexes; [`suite`] holds the laws that every one must keep.
 
+#[cfg(test)]
+mod fault;
 pub mod index;
 pub mod mem;
 pub mod record;
 pub mod redb;
+pub mod suite;
 
 use crate::ask::{
     Ask, AskId, Event, Namespace, PersonName, RequestId, SessionId, SessionRef, Timestamp, WorkId,
@@ -16,6 +19,7 @@ use crate::ask::{
 use crate::session::{SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -199,6 +203,37 @@ pub struct Change {
     pub removes: Vec<Key>,
 }
 
+impl Change {
+    /// Whether everything it rests on still stands, by the revision each record has, 0 for none:
+    /// what it expects, and that its events go on where the history ends.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `revision_of` fails with.
+    pub fn stands<E>(
+        &self,
+        mut revision_of: impl FnMut(&Key) -> Result<u64, E>,
+    ) -> Result<bool, E> {
+        for (key, expected) in &self.expects {
+            if revision_of(key)? != *expected {
+                return Ok(false);
+            }
+        }
+        let mut ends: BTreeMap<AskId, u64> = BTreeMap::new();
+        for (ask, event) in &self.events {
+            let end = match ends.get(ask) {
+                Some(end) => *end,
+                None => revision_of(&Key::Ask(*ask))?,
+            };
+            if event.revision != end + 1 {
+                return Ok(false);
+            }
+            ends.insert(*ask, event.revision);
+        }
+        Ok(true)
+    }
+}
+
 /// What became of one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
@@ -245,6 +280,21 @@ pub enum SessionScope {
     ToSweep,
     /// The active ones that were ever held.
     Held,
+}
+
+impl SessionScope {
+    /// Whether a session is of it.
+    pub fn has(&self, session: &Session) -> bool {
+        match self {
+            SessionScope::Namespace(namespace) => session.namespace == *namespace,
+            SessionScope::Family(head) => {
+                let parent = session.parent.as_ref();
+                session.id == *head || parent.is_some_and(|parent| parent.session == *head)
+            }
+            SessionScope::ToSweep => session.sweep,
+            SessionScope::Held => session.held && session.is_active(),
+        }
+    }
 }
 
 /// Why a store did not do it. Whether a commit took effect is then unknown: load and look.

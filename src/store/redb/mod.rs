@@ -1,178 +1,251 @@
-//! The embedded store: one redb file.
+//! The embedded store: one file, by redb. Ready at once: its calls block for a read of the file, or
+//! for a sync of the disk, and never wait for anything else.
 //!
-//! Keys begin with time, so rows are written where the last ones were. An ask's content is written
-//! once, with the event that filed it; later events are rows of their own, and the ask is folded
-//! from both when it is loaded. What lists need is kept in memory ([`Index`]) and rebuilt from the
-//! table of open and unread asks whenever the file is opened.
+//! redb refuses all writes after one has failed, until the file is opened again. So this store does
+//! that by itself: after a failure it closes the file, answers *unavailable*, opens it anew beside
+//! the callers, and serves on. Whatever was acknowledged is there; the index is made again from
+//! what the file then says, so it never differs from it.
 //!
-//! ```text
-//!   filed    ask                  the event that filed it, with the content: written once
-//!   events   ask, revision        every later event: an answer lives in its event
-//!   live     ask                  the index row of an open or unread ask, rewritten in place
-//!   retire   instant, ask         when a settled and delivered ask may be removed
-//!   sessions, works, tickets, tokens      by id or hash
-//!   flags    kind, session        sessions to sweep; sessions that were ever held and are active
-//!   receipts request id, caller   a UUIDv7 keeps them in time order
-//!   meta                          the format, and service time
-//! ```
-//!
-//! Every method is ready at once: redb answers from memory or the disk, and only the writer's thread
-//! waits for a sync. After an error of the disk redb takes no more writes; then the file is closed
-//! and opened again until it serves, and meanwhile every call is unavailable.
+//! `tables` is the layout, `open` decides whether a file may be touched, `read` and `write` are the
+//! two kinds of transaction.
 
-mod keys;
+mod gate;
 mod open;
 mod read;
+mod tables;
+mod trouble;
 mod write;
 
-use super::index::Index;
+pub use open::FORMAT;
+
+use self::open::Marker;
+use self::tables::{Reading, Tables};
+use self::trouble::{Trouble, without_panic};
+use super::index::{Index, earliest};
 use super::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
 use crate::ask::{AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
+use ::redb::{Database, ReadableDatabase, StorageBackend};
 use async_trait::async_trait;
-use redb::{Database, StorageBackend};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often a file that failed is opened again.
-const REOPEN_EVERY: Duration = Duration::from_secs(5);
+/// How long after one attempt to open a failed file the next is made: a full disk is not emptied
+/// faster, and a failing one is better left alone.
+pub const REOPEN_EVERY: Duration = Duration::from_secs(5);
 
-/// The embedded store. Dropping it closes the file.
-#[derive(Debug)]
+/// A store in a file.
 pub struct Redb {
     shared: Arc<Shared>,
+    healer: Option<JoinHandle<()>>,
 }
 
 struct Shared {
-    opener: Box<dyn Fn() -> Result<Database, Fault> + Send + Sync>,
-    reopen_every: Duration,
-    state: RwLock<State>,
+    state: Mutex<State>,
+    changed: Condvar,
+    reopen: Box<dyn Fn() -> Result<Opened, Fault> + Send + Sync>,
+    every: Duration,
 }
 
-/// What serves calls: the open file and its index, or the reason why not.
-enum State {
-    Open(Opened),
-    Failed(String),
+/// Open, or why not.
+struct State {
+    opened: Result<Arc<Opened>, Fault>,
+    stopping: bool,
 }
 
+/// The open file, and what was derived from it.
 struct Opened {
-    db: Arc<Database>,
-    index: Index,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Shared(redb)")
-    }
+    database: Database,
+    marker: Marker,
+    index: RwLock<Index>,
+    // The index learns of commits in their order.
+    writing: Mutex<()>,
 }
 
 impl Redb {
-    /// Opens the file at `path`, making it (for its owner alone) where there is none.
+    /// Opens the store in the file at `path`; makes the file, for its owner's eyes only, when there
+    /// is none.
     ///
     /// # Errors
     ///
-    /// Unreadable, where a newer program wrote it or it is damaged; unavailable, where the disk
-    /// fails or another process has it open.
-    pub fn open(path: &Path) -> Result<Self, Fault> {
-        let path = path.to_owned();
-        Self::with_opener(Box::new(move || open::file(&path)), REOPEN_EVERY)
+    /// [`Fault::Unavailable`] when the file cannot be read or written, or another process has it
+    /// open; [`Fault::Unreadable`] when it is newer than this program, damaged, or something else.
+    /// A file that is refused has not been written to.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Fault> {
+        let path = path.as_ref().to_owned();
+        Self::start(move |create| open::file(&path, create), REOPEN_EVERY)
     }
 
-    /// Opens a store over backends that `backend` makes, one for each opening; after a failure it is
-    /// opened again every `reopen_every`. For tests of what a disk can do.
+    /// Opens the store that the backends of `make` hold: each call gives one of the same bytes.
+    /// A failed one is opened again at once, and then every `every`.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn over_backend<B: StorageBackend>(
-        backend: impl Fn() -> B + Send + Sync + 'static,
-        reopen_every: Duration,
+    pub fn with_backend<B: StorageBackend>(
+        make: impl Fn() -> Result<B, Fault> + Send + Sync + 'static,
+        every: Duration,
     ) -> Result<Self, Fault> {
-        Self::with_opener(Box::new(move || open::backend(backend())), reopen_every)
+        Self::start(move |_| make(), every)
     }
 
-    fn with_opener(
-        opener: Box<dyn Fn() -> Result<Database, Fault> + Send + Sync>,
-        reopen_every: Duration,
+    fn start<B: StorageBackend>(
+        make: impl Fn(bool) -> Result<B, Fault> + Send + Sync + 'static,
+        every: Duration,
     ) -> Result<Self, Fault> {
-        let opened = Opened::from(opener()?)?;
-        let state = RwLock::new(State::Open(opened));
-        Ok(Self { shared: Arc::new(Shared { opener, reopen_every, state }) })
-    }
-
-    /// Reads from the open file and its index.
-    fn read<T>(&self, read: impl FnOnce(&Opened) -> Result<T, Fault>) -> Result<T, Fault> {
-        let result = match &*self.shared.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Open(opened) => read(opened),
-            State::Failed(why) => return Err(Fault::Unavailable(why.clone())),
+        let opened = without_panic(|| open::open(make(true)?, None)).map_err(|t| t.fault)?;
+        let marker = opened.marker.clone();
+        let reopen = move || {
+            let opened = without_panic(|| open::open(make(false)?, Some(&marker)));
+            opened.map_err(|trouble| trouble.fault)
         };
-        self.watch_over(result)
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { opened: Ok(Arc::new(opened)), stopping: false }),
+            changed: Condvar::new(),
+            reopen: Box::new(reopen),
+            every,
+        });
+        let healing = shared.clone();
+        let healer = thread::Builder::new().name("askway-store".into());
+        let healer = healer.spawn(move || healing.heal());
+        let healer = healer.map_err(|why| Fault::Unavailable(format!("no thread: {why}")))?;
+        Ok(Self { shared, healer: Some(healer) })
     }
 
-    /// After an error of the disk: close, and open again until it serves.
-    fn watch_over<T>(&self, result: Result<T, Fault>) -> Result<T, Fault> {
-        if let Err(Fault::Unavailable(why)) = &result {
-            let mut state = self.shared.state.write().unwrap_or_else(PoisonError::into_inner);
-            if matches!(*state, State::Open(_)) {
-                *state = State::Failed(why.clone());
-                drop(state);
-                reopen(&self.shared);
-            }
-        }
-        result
+    /// Tells this store from every other: made at random with its file, and the same ever after.
+    /// None while the file is closed after a failure.
+    pub fn incarnation(&self) -> Option<String> {
+        let opened = self.shared.opened().ok()?;
+        Some(opened.marker.incarnation.clone())
+    }
+
+    /// Waits until a failed file has been opened again.
+    #[cfg(test)]
+    pub(super) fn wait_until_open(&self) {
+        let state = self.shared.state();
+        drop(self.shared.changed.wait_while(state, |state| state.opened.is_err()));
+    }
+
+    /// Waits until the file cannot be opened again for this reason.
+    #[cfg(test)]
+    pub(super) fn wait_for(&self, why: &str) {
+        let other = |state: &mut State| {
+            !state.opened.as_ref().is_err_and(|fault| fault.to_string().contains(why))
+        };
+        drop(self.shared.changed.wait_while(self.shared.state(), other));
+    }
+
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Opened, Tables<Reading>) -> Result<T, Trouble>,
+    ) -> Result<T, Fault> {
+        self.shared.with(|opened| {
+            let txn = opened.database.begin_read()?;
+            work(opened, Tables::read(&txn)?)
+        })
+    }
+
+    fn indexed<T>(&self, work: impl FnOnce(&Index) -> T) -> Result<T, Fault> {
+        self.shared
+            .with(|opened| Ok(work(&opened.index.read().unwrap_or_else(PoisonError::into_inner))))
     }
 }
 
-/// Opens the file again, now and then until it serves; gives up with the store's owner.
-fn reopen(shared: &Arc<Shared>) {
-    let (weak, every) = (Arc::downgrade(shared), shared.reopen_every);
-    let attempt = move || {
-        while let Some(shared) = weak.upgrade() {
-            match (shared.opener)().and_then(Opened::from) {
-                Ok(opened) => {
-                    let mut state = shared.state.write().unwrap_or_else(PoisonError::into_inner);
-                    *state = State::Open(opened);
-                    tracing::info!("the store serves again");
-                    return;
-                }
-                Err(fault) => tracing::warn!(%fault, "the store does not open yet"),
-            }
-            drop(shared);
-            std::thread::sleep(every);
+impl Drop for Redb {
+    /// Closes the file.
+    fn drop(&mut self) {
+        self.shared.state().stopping = true;
+        self.shared.changed.notify_all();
+        if let Some(healer) = self.healer.take() {
+            // It never panics; and if it did, the file is closed all the same.
+            drop(healer.join());
         }
-    };
-    let spawned = std::thread::Builder::new().name("askway-reopen".to_owned()).spawn(attempt);
-    if let Err(error) = spawned {
-        tracing::error!(%error, "no thread to open the store again; restart the daemon");
+        let closed = Err(Fault::Unavailable("it is closed".into()));
+        let opened = std::mem::replace(&mut self.shared.state().opened, closed);
+        drop(opened);
     }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opened(&self) -> Result<Arc<Opened>, Fault> {
+        self.state().opened.clone()
+    }
+
+    /// Works with the open file. When the file fails at that it is closed, and opened again beside
+    /// the callers.
+    fn with<T>(&self, work: impl FnOnce(&Opened) -> Result<T, Trouble>) -> Result<T, Fault> {
+        let opened = self.opened()?;
+        let trouble = match without_panic(|| work(&opened)) {
+            Ok(done) => return Ok(done),
+            Err(trouble) => trouble,
+        };
+        if trouble.closes {
+            self.close(opened, trouble.fault.clone());
+        }
+        Err(trouble.fault)
+    }
+
+    fn close(&self, failed: Arc<Opened>, why: Fault) {
+        let mut state = self.state();
+        let is_it = state.opened.as_ref().is_ok_and(|opened| Arc::ptr_eq(opened, &failed));
+        let held = is_it.then(|| std::mem::replace(&mut state.opened, Err(why)));
+        drop(state);
+        // Closing writes nothing: redb knows of the failure. Last, the healer: it needs the lock.
+        let closing = without_panic(move || {
+            drop((held, failed));
+            Ok(())
+        });
+        drop(closing);
+        self.changed.notify_all();
+    }
+
+    /// Opens the file again whenever it has failed, until the store is dropped.
+    fn heal(&self) {
+        let unneeded = |state: &mut State| !state.stopping && state.opened.is_ok();
+        let mut state = self.state();
+        loop {
+            state = unpoisoned(self.changed.wait_while(state, unneeded));
+            if state.stopping {
+                return;
+            }
+            drop(state);
+            let opened = (self.reopen)();
+            state = self.state();
+            state.opened = opened.map(Arc::new);
+            self.changed.notify_all();
+            let waiting = |state: &mut State| !state.stopping;
+            state = unpoisoned(
+                self.changed
+                    .wait_timeout_while(state, self.every, waiting)
+                    .map(|(state, _)| state)
+                    .map_err(|why| PoisonError::new(why.into_inner().0)),
+            );
+        }
+    }
+}
+
+fn unpoisoned<T>(result: Result<T, PoisonError<T>>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
 }
 
 #[async_trait]
 impl Store for Redb {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
-        self.read(|opened| {
-            let read = read::Reading::begin(&opened.db)?;
-            keys.iter().map(|key| read.record(key)).collect()
-        })
+        self.read(|_, tables| keys.iter().map(|key| tables.get(key)).collect())
     }
 
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
-        let db = self.read(|opened| Ok(opened.db.clone()))?;
-        let result = write::commit(&db, &batch);
-        drop(db);
-        let result = result.and_then(|(outcomes, rows)| {
-            let mut state = self.shared.state.write().unwrap_or_else(PoisonError::into_inner);
-            if let State::Open(opened) = &mut *state {
-                rows.into_iter().for_each(|row| row.apply(&mut opened.index));
-            }
-            Ok(outcomes)
-        });
-        self.watch_over(result)
+        self.shared.with(|opened| opened.commit(batch))
     }
 
     async fn history(&self, ask: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
-        self.read(|opened| read::Reading::begin(&opened.db)?.history(ask, after, limit))
+        self.read(|_, tables| tables.history(ask, after, limit))
     }
 
     async fn list(
@@ -181,7 +254,7 @@ impl Store for Redb {
         after: Option<AskId>,
         limit: usize,
     ) -> Result<Listing, Fault> {
-        self.read(|opened| Ok(opened.index.list(scope, after, limit)))
+        self.indexed(|index| index.list(scope, after, limit))
     }
 
     async fn sessions(
@@ -190,7 +263,7 @@ impl Store for Redb {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<Arc<Session>>, Fault> {
-        self.read(|opened| read::Reading::begin(&opened.db)?.sessions(scope, after, limit))
+        self.read(|_, tables| tables.sessions(scope, after, limit))
     }
 
     async fn deadlines(
@@ -198,16 +271,93 @@ impl Store for Redb {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
-        self.read(|opened| {
-            let mut due = opened.index.deadlines(until, limit);
-            due.extend(read::Reading::begin(&opened.db)?.retiring(until, limit)?);
-            due.sort_unstable();
-            due.truncate(limit);
-            Ok(due)
+        self.read(|opened, tables| {
+            let retiring = tables.retiring(until, limit)?;
+            let index = unpoisoned(opened.index.read());
+            Ok(earliest(index.deadlines(until, limit), retiring, limit))
         })
     }
 
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
-        self.read(|opened| Ok(opened.index.resolve(prefix, limit)))
+        self.indexed(|index| index.resolve(prefix, limit))
+    }
+}
+
+impl Opened {
+    /// One writing transaction, synced; then the index.
+    fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Trouble> {
+        let _one_at_a_time = unpoisoned(self.writing.lock());
+        let mut effects = Vec::new();
+        let mut committed = Vec::with_capacity(batch.changes.len());
+        let mut txn = self.database.begin_write().map_err(Trouble::in_commit)?;
+        // A restart after a kill then takes milliseconds, however large the file is.
+        txn.set_quick_repair(true);
+        {
+            let mut tables = Tables::write(&txn).map_err(Trouble::in_commit)?;
+            for change in batch.changes {
+                let became = tables.apply(change, &mut effects).map_err(Trouble::in_commit)?;
+                committed.push(became);
+            }
+            if let Some(mark) = &batch.mark {
+                tables.mark(mark).map_err(Trouble::in_commit)?;
+            }
+        }
+        if batch.mark.is_none() && !committed.contains(&Committed::Done) {
+            txn.abort().map_err(Trouble::in_commit)?;
+            return Ok(committed);
+        }
+        txn.commit().map_err(Trouble::in_commit)?;
+        let mut index = unpoisoned(self.index.write());
+        effects.into_iter().for_each(|effect| effect.apply(&mut index));
+        Ok(committed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite::{self, World};
+
+    #[tokio::test]
+    async fn the_file_keeps_every_law() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = std::sync::atomic::AtomicU32::new(0);
+        suite::all(|| async {
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let store = Redb::open(folder.path().join(number.to_string())).unwrap();
+            Arc::new(store) as Arc<dyn Store>
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn opened_again_it_says_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let mut world = World::new(11);
+        let mut incarnation = None;
+        for _ in 0..6 {
+            let store = Redb::open(&path).unwrap();
+            world.check(&store).await;
+            let before = incarnation.replace(store.incarnation());
+            assert!(before.is_none_or(|before| before == store.incarnation()));
+            for _ in 0..40 {
+                let batch = world.steps();
+                let mark = batch.mark.clone().map(Record::Clock);
+                store.commit(batch).await.unwrap();
+                assert_eq!(store.load(&[Key::Clock]).await, Ok(vec![mark]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let _store = Redb::open(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let Err(Fault::Unavailable(why)) = Redb::open(&path) else { panic!("it opened twice") };
+        assert!(why.contains("another process has it open"), "{why}");
     }
 }

@@ -1,149 +1,188 @@
-//! Opening the file: its format first, then its tables and the index over them.
+//! Opening the file: is it ours, can this program read it, may it write to it. The marker is read
+//! first, and nothing is written before it has been found good.
 
-use super::{Opened, keys};
-use crate::store::index::{Index, Row};
-use crate::store::{Fault, record};
-use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase, ReadableTable, StorageBackend};
+use super::gate::Gate;
+use super::tables::{META, Tables};
+use super::{Opened, Trouble};
+use crate::store::Fault;
+use ::redb::{Database, ReadableDatabase, StorageBackend, TableError, backends::FileBackend};
 use serde::{Deserialize, Serialize};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Mutex, RwLock};
 
-/// The format this program writes. One more whenever tables change their meaning.
-const FORMAT: u32 = 1;
+/// The layout this program writes.
+pub const FORMAT: u32 = 1;
 
-/// Memory for pages of the file: enough for the asks of a busy hour, little on a laptop.
-const CACHE_BYTES: usize = 32 << 20;
+/// Bytes of the file redb may keep in memory. Enough for the inner pages of a million asks; redb's
+/// own default is a gibibyte, which is more than a daemon beside other work should take.
+const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
-/// Asks settled and delivered lately whose prefixes resolve again after a restart.
-const LATELY: usize = 10_000;
+/// Bytes of a file whose every page is checked when it is opened: what is read in a tenth of a
+/// second. In a larger one damage is seen where it is read: in a record always, in redb's own pages
+/// where they make no sense any more.
+const CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Who wrote the file, and who may read it. Looked at before anything else.
-#[derive(Debug, Serialize, Deserialize)]
-struct Marker {
-    /// The format it is in.
-    format: u32,
-    /// The oldest program's format that understands it.
-    least_reader: u32,
+/// A file redb began to make and did not finish is no longer than this.
+const UNBORN_BYTES: u64 = 2 * 1024 * 1024;
+
+/// Bytes of redb's header: its magic number, written last, and what it says of the layout.
+const HEADER_BYTES: usize = 512;
+
+/// Bytes of the magic number.
+const MAGIC_BYTES: usize = 9;
+
+const MARKER: &str = "marker";
+
+/// What the file says of itself. Plain JSON without a schema number: every askway there will be
+/// must be able to read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Marker {
+    /// The layout it was written in.
+    pub format: u32,
+    /// The oldest layout whose programs may open it.
+    pub least_reader: u32,
     /// The program that made it.
-    written_by: String,
-    /// Differs between a file and one restored in its place.
-    incarnation: String,
+    pub written_by: String,
+    /// Tells this store from every other.
+    pub incarnation: String,
 }
 
-pub(super) fn file(path: &Path) -> Result<Database, Fault> {
-    if path.exists() {
-        refuse_newer(path)?;
-    }
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-    let file = file.map_err(|error| {
-        Fault::Unavailable(format!("{} cannot be opened: {error}", path.display()))
-    })?;
-    let made = Builder::new().set_cache_size(CACHE_BYTES).create_file(file);
-    prepare(made.map_err(fault)?)
-}
-
-pub(super) fn backend(backend: impl StorageBackend) -> Result<Database, Fault> {
-    let made = Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(backend);
-    prepare(made.map_err(fault)?)
-}
-
-/// A newer format is refused before a byte is written. A file that was not closed cleanly cannot be
-/// looked at so; then its format is looked at after the repair.
-fn refuse_newer(path: &Path) -> Result<(), Fault> {
-    let Ok(db) = ReadOnlyDatabase::open(path) else { return Ok(()) };
-    match marker(&db) {
-        Ok(Some(marker)) => understands(&marker),
-        Ok(None) => Ok(()),
-        Err(newer) => Err(newer),
-    }
-}
-
-fn marker(db: &impl ReadableDatabase) -> Result<Option<Marker>, Fault> {
-    let reading = db.begin_read().map_err(fault)?;
-    let table = match reading.open_table(keys::META) {
-        Ok(table) => table,
-        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
-        Err(error) => return Err(fault(error)),
+/// The backend of a file. With `create` one that is not there is made, for its owner's eyes only;
+/// without, it is not: what was there is then gone, and an empty store must not take its place.
+pub(super) fn file(path: &Path, create: bool) -> Result<FileBackend, Fault> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Fault::Unavailable(format!("{} cannot be opened: {why}", path.display()))
     };
-    let bytes = table.get(keys::MARKER).map_err(fault)?;
-    bytes.map(|bytes| record::decode("the file's format", bytes.value())).transpose()
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(create).truncate(false).mode(0o600);
+    let file = file.open(path).map_err(|why| cannot(&why))?;
+    if create {
+        // A new name is on disk only once its folder is.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = File::open(folder.unwrap_or(Path::new(".")));
+        folder.and_then(|folder| folder.sync_all()).map_err(|why| cannot(&why))?;
+    }
+    FileBackend::new(file).map_err(|why| cannot(&why))
 }
 
-fn understands(marker: &Marker) -> Result<(), Fault> {
-    if marker.least_reader <= FORMAT {
-        return Ok(());
+/// Opens what a backend holds, or makes it when it is empty and no store is `expected` in it.
+pub(super) fn open(
+    backend: impl StorageBackend,
+    expected: Option<&Marker>,
+) -> Result<Opened, Trouble> {
+    let gate = Gate::new(backend)?;
+    if is_unborn(&gate)? {
+        gate.set_len(0)?;
     }
-    Err(Fault::Unreadable(format!(
-        "it is of format {}, written by {}; this askway reads up to {FORMAT}: start that one",
-        marker.format, marker.written_by
-    )))
+    if gate.len()? == 0 && expected.is_some() {
+        return Err(replaced().into());
+    }
+    let database = Database::builder()
+        .set_cache_size(CACHE_BYTES)
+        .set_check_integrity_on_open(gate.len()? <= CHECKED_BYTES)
+        .create_with_backend(gate.clone())
+        .map_err(unopened)?;
+    let found = marker(&database)?;
+    if let Some(marker) = &found {
+        readable(marker)?;
+    }
+    if expected.is_some() && found.as_ref() != expected {
+        return Err(replaced().into());
+    }
+    gate.open()?;
+    let marker = found.map_or_else(begin, Ok)?;
+    // Also where it is there already. After a kill or a failed sync the system may show writes that
+    // are not on disk, and what is served from here on must be: one commit makes sure of it.
+    write_marker(&database, &marker)?;
+    let index = Tables::read(&database.begin_read()?)?.index()?;
+    Ok(Opened { database, marker, index: RwLock::new(index), writing: Mutex::new(()) })
 }
 
-/// Makes sure of the format and the tables.
-fn prepare(db: Database) -> Result<Database, Fault> {
-    if let Some(marker) = marker(&db)? {
-        understands(&marker)?;
-        return Ok(db);
+/// Whether the backend holds what redb leaves when it is stopped while it makes a file: a header
+/// without the magic number, and nothing else. Nothing was ever acknowledged from it.
+fn is_unborn(gate: &Gate<impl StorageBackend>) -> io::Result<bool> {
+    let length = gate.len()?;
+    if length == 0 || length > UNBORN_BYTES {
+        return Ok(false);
     }
-    let mut incarnation = [0; 16];
-    getrandom::fill(&mut incarnation).expect("the system gives random bytes");
-    let marker = Marker {
+    let mut bytes = vec![0; length as usize];
+    gate.read(0, &mut bytes)?;
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    let header = bytes.len().min(HEADER_BYTES);
+    Ok(is_zero(&bytes[..header.min(MAGIC_BYTES)]) && is_zero(&bytes[header..]))
+}
+
+/// The marker; none in a file that holds no table at all yet.
+fn marker(database: &Database) -> Result<Option<Marker>, Trouble> {
+    let txn = database.begin_read()?;
+    let foreign = || Fault::Unreadable("the file is not an askway store; name another".into());
+    let meta = match txn.open_table(META) {
+        Ok(meta) => meta,
+        Err(TableError::TableDoesNotExist(_)) if txn.list_tables()?.next().is_none() => {
+            return Ok(None);
+        }
+        Err(TableError::Storage(why)) => return Err(why.into()),
+        Err(_) => return Err(foreign().into()),
+    };
+    let bytes = meta.get(MARKER)?.ok_or_else(foreign)?;
+    let marker = serde_json::from_slice(bytes.value());
+    let damaged = |why| crate::store::record::damaged("the store's marker", why);
+    Ok(Some(marker.map_err(damaged)?))
+}
+
+fn readable(marker: &Marker) -> Result<(), Fault> {
+    if marker.least_reader > FORMAT {
+        return Err(Fault::Unreadable(format!(
+            "the file has format {}, made by {}, and this askway reads up to {FORMAT}; \
+             start that version again, or name another folder",
+            marker.format, marker.written_by
+        )));
+    }
+    Ok(())
+}
+
+/// What a new file says of itself.
+fn begin() -> Result<Marker, Trouble> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
+    Ok(Marker {
         format: FORMAT,
         least_reader: FORMAT,
-        written_by: concat!("askway ", env!("CARGO_PKG_VERSION")).to_owned(),
-        incarnation: incarnation.iter().map(|byte| format!("{byte:02x}")).collect(),
-    };
-    let mut writing = db.begin_write().map_err(fault)?;
-    writing.set_quick_repair(true);
-    for table in keys::ALL {
-        writing.open_table(table).map_err(fault)?;
-    }
-    let mut meta = writing.open_table(keys::META).map_err(fault)?;
-    meta.insert(keys::MARKER, record::encode(&marker).as_slice()).map_err(fault)?;
-    drop(meta);
-    writing.commit().map_err(fault)?;
-    Ok(db)
+        written_by: concat!("askway ", env!("CARGO_PKG_VERSION")).into(),
+        incarnation: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+    })
 }
 
-impl Opened {
-    /// The open file with its index, built from the table of open and unread asks.
-    pub(super) fn from(db: Database) -> Result<Self, Fault> {
-        let mut index = Index::default();
-        let reading = db.begin_read().map_err(fault)?;
-        let retire = reading.open_table(keys::RETIRE).map_err(fault)?;
-        let mut lately = Vec::new();
-        for entry in retire.iter().map_err(fault)?.rev().take(LATELY) {
-            lately.push(keys::read_retire(entry.map_err(fault)?.0.value())?.1);
-        }
-        lately.into_iter().rev().for_each(|ask| index.remember_lately(ask));
-        let live = reading.open_table(keys::LIVE).map_err(fault)?;
-        for entry in live.iter().map_err(fault)? {
-            let (_, row) = entry.map_err(fault)?;
-            let row: Row = record::decode("an open ask's row", row.value())?;
-            index.replace(row.id, Some(row));
-        }
-        drop((retire, live, reading));
-        Ok(Opened { db: Arc::new(db), index })
-    }
+/// Writes the marker, and makes the tables that are not there.
+fn write_marker(database: &Database, marker: &Marker) -> Result<(), Trouble> {
+    let bytes = serde_json::to_vec(marker).map_err(io::Error::from)?;
+    let mut txn = database.begin_write()?;
+    txn.set_quick_repair(true);
+    Tables::write(&txn)?.meta.insert(MARKER, bytes.as_slice())?;
+    Ok(txn.commit()?)
 }
 
-/// What redb says, as a fault: damage and a wrong format stay, the rest may pass.
-pub(super) fn fault(error: impl Into<redb::Error>) -> Fault {
-    use redb::Error as E;
-    match error.into() {
-        E::Corrupted(what) => Fault::Unreadable(format!("the file is damaged: {what}")),
-        E::ValueTooLarge(bytes) => {
-            Fault::Unreadable(format!("a record of {bytes} bytes is too large for the file"))
+fn replaced() -> Fault {
+    Fault::Unreadable("another store is in the place of this one; stop, and put it back".into())
+}
+
+fn unopened(why: ::redb::DatabaseError) -> Trouble {
+    use ::redb::{DatabaseError as E, StorageError};
+    match why {
+        E::DatabaseAlreadyOpen => {
+            Fault::Unavailable("another process has it open; stop that one first".into()).into()
         }
-        E::UpgradeRequired(version) => Fault::Unreadable(format!(
-            "the file is of redb format {version}, which this askway does not read"
-        )),
-        error @ (E::TableDoesNotExist(_) | E::TableTypeMismatch { .. }) => {
-            Fault::Unreadable(error.to_string())
+        E::Storage(StorageError::Io(why)) if why.kind() == io::ErrorKind::InvalidData => {
+            Fault::Unreadable("the file is not an askway store; name another".into()).into()
         }
-        passing => Fault::Unavailable(passing.to_string()),
+        E::UpgradeRequired(version) => {
+            let found = format!("the file is of redb's format {version}, which askway never wrote");
+            Fault::Unreadable(format!("{found}; name another")).into()
+        }
+        why => why.into(),
     }
 }

@@ -1,181 +1,177 @@
-//! Reading: one read transaction, everything of one moment.
+//! Reading the tables, in a reading transaction or within a writing one.
 
-use super::keys::{self, Table};
-use super::open::fault;
-use crate::ask::{AskId, Event, SessionId, Timestamp, fold};
+use super::Trouble;
+use super::tables::{
+    Access, CLOCK, Tables, deadline_key, deadline_of, event_key, list_key, list_of, listed_session,
+    receipt_key, revision_of,
+};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
-use crate::store::{Fault, Key, Record, SessionScope, record};
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
-use serde::de::DeserializeOwned;
+use crate::store::index::{Index, LATELY, Row};
+use crate::store::record::{damaged, decode, fold_history};
+use crate::store::{Key, Record, SessionScope};
+use ::redb::{AccessGuard, ReadableTable};
+use std::ops::Bound;
 use std::sync::Arc;
 
-/// Bytes before a record that is written more than once: its revision, so that a guard is checked
-/// without reading the record.
-pub(super) const REVISION_BYTES: usize = 8;
+const LAST: AskId = AskId::from_bytes([255; 12]);
 
-/// One moment of the store.
-pub(super) struct Reading(ReadTransaction);
-
-impl Reading {
-    pub(super) fn begin(db: &Database) -> Result<Self, Fault> {
-        db.begin_read().map(Self).map_err(fault)
-    }
-
-    pub(super) fn record(&self, key: &Key) -> Result<Option<Record>, Fault> {
+impl<A: Access> Tables<A> {
+    /// The record of a key.
+    pub fn get(&self, key: &Key) -> Result<Option<Record>, Trouble> {
         Ok(match key {
-            Key::Ask(id) => {
-                let events = self.history(*id, 0, usize::MAX)?;
-                fold(&events).map(|ask| Record::Ask(Arc::new(ask)))
+            Key::Ask(id) => self.ask(*id)?.map(|ask| Record::Ask(Arc::new(ask))),
+            Key::Session(id) => self.session(*id)?.map(Record::Session),
+            Key::Work(id) => {
+                let found = self.works.get(&id.to_bytes())?;
+                read(found, || format!("the work {id}"))?.map(Record::Work)
             }
-            Key::Session(id) => self
-                .revised(keys::SESSIONS, &id.to_bytes(), "a session")?
-                .map(|session| Record::Session(Arc::new(session))),
-            Key::Ticket(hash) => self
-                .revised(keys::TICKETS, &hash.to_bytes(), "a ticket")?
-                .map(|ticket| Record::Ticket(Arc::new(ticket))),
-            Key::Token(hash) => self
-                .revised(keys::TOKENS, &hash.to_bytes(), "a token")?
-                .map(|token| Record::Token(Arc::new(token))),
-            Key::Work(id) => self
-                .plain(keys::WORKS, &id.to_bytes(), "a work")?
-                .map(|work| Record::Work(Arc::new(work))),
-            Key::Receipt(key) => self
-                .plain(keys::RECEIPTS, &keys::receipt(key), "a receipt")?
-                .map(|receipt| Record::Receipt(Arc::new(receipt))),
-            Key::Clock => self.plain(keys::META, keys::CLOCK, "the clock")?.map(Record::Clock),
+            Key::Ticket(secret) => {
+                let found = self.tickets.get(&secret.to_bytes())?;
+                read(found, || "a ticket".into())?.map(Record::Ticket)
+            }
+            Key::Token(secret) => {
+                let found = self.tokens.get(&secret.to_bytes())?;
+                read(found, || "a token".into())?.map(Record::Token)
+            }
+            Key::Receipt(key) => {
+                let found = self.receipts.get(receipt_key(key).as_slice())?;
+                read(found, || format!("the receipt of request {}", key.request))?
+                    .map(Record::Receipt)
+            }
+            Key::Clock => {
+                read(self.meta.get(CLOCK)?, || "the clock's mark".into())?.map(Record::Clock)
+            }
         })
     }
 
-    fn plain<T: DeserializeOwned>(
-        &self,
-        table: Table,
-        key: &[u8],
-        what: &str,
-    ) -> Result<Option<T>, Fault> {
-        let table = self.0.open_table(table).map_err(fault)?;
-        let bytes = table.get(key).map_err(fault)?;
-        bytes.map(|bytes| record::decode(what, bytes.value())).transpose()
+    /// How often the record of a key was written; 0 for none. An ask is not folded for it.
+    pub fn revision(&self, key: &Key) -> Result<u64, Trouble> {
+        let once = |found: bool| Ok(u64::from(found));
+        match key {
+            Key::Ask(id) => {
+                let (first, last) = (event_key(*id, 0), event_key(*id, u64::MAX));
+                if let Some(entry) = self.events.range::<&[u8; 20]>(&first..=&last)?.next_back() {
+                    return Ok(revision_of(entry?.0.value()));
+                }
+                once(self.filed.get(&id.to_bytes())?.is_some())
+            }
+            Key::Work(id) => once(self.works.get(&id.to_bytes())?.is_some()),
+            Key::Receipt(key) => once(self.receipts.get(receipt_key(key).as_slice())?.is_some()),
+            Key::Clock => once(self.meta.get(CLOCK)?.is_some()),
+            Key::Session(_) | Key::Ticket(_) | Key::Token(_) => {
+                Ok(self.get(key)?.map_or(0, |record| record.revision()))
+            }
+        }
     }
 
-    fn revised<T: DeserializeOwned>(
-        &self,
-        table: Table,
-        key: &[u8],
-        what: &str,
-    ) -> Result<Option<T>, Fault> {
-        let table = self.0.open_table(table).map_err(fault)?;
-        let bytes = table.get(key).map_err(fault)?;
-        bytes.map(|bytes| revised(what, bytes.value())).transpose()
-    }
-
-    pub(super) fn history(
-        &self,
-        ask: AskId,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, Fault> {
+    /// See [`Store::history`](crate::store::Store::history).
+    pub fn history(&self, id: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Trouble> {
+        let name = || format!("an event of {id}");
         let mut events = Vec::new();
-        if after == 0 && limit > 0 {
-            match self.plain(keys::FILED, &ask.to_bytes(), "an ask")? {
-                Some(filed) => events.push(filed),
-                None => return Ok(events),
+        if after == 0 {
+            events.extend(read(self.filed.get(&id.to_bytes())?, name)?);
+        }
+        let first = event_key(id, after.saturating_add(1));
+        let later = self.events.range::<&[u8; 20]>(&first..=&event_key(id, u64::MAX))?;
+        for entry in later.take(limit.saturating_sub(events.len())) {
+            let event: Event = decode(&name(), entry?.1.value())?;
+            if event.revision > after {
+                events.push(event);
             }
         }
-        let table = self.0.open_table(keys::EVENTS).map_err(fault)?;
-        let (from, to) = (keys::event(ask, after.saturating_add(1)), keys::event(ask, u64::MAX));
-        for entry in table.range(from.as_slice()..=to.as_slice()).map_err(fault)? {
-            if events.len() >= limit {
-                break;
-            }
-            let (_, bytes) = entry.map_err(fault)?;
-            events.push(record::decode("an event", bytes.value())?);
-        }
+        events.truncate(limit);
         Ok(events)
     }
 
-    pub(super) fn retiring(
+    /// An ask, folded from its whole history. Its row says at which revision it must be: an event
+    /// lost from the end would else make what is settled open again.
+    pub fn ask(&self, id: AskId) -> Result<Option<Ask>, Trouble> {
+        let ask = fold_history(id, &self.history(id, 0, usize::MAX)?)?;
+        let row: Option<Row> = read(self.live.get(&id.to_bytes())?, || row_name(id))?;
+        let listed = ask.as_ref().filter(|ask| ask.is_open() || ask.is_unread());
+        if row.map(|row| row.revision) != listed.map(|ask| ask.revision) {
+            return Err(damaged(&format!("the history of {id}"), "it ends too early").into());
+        }
+        Ok(ask)
+    }
+
+    /// A session.
+    pub fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Trouble> {
+        Ok(read(self.sessions.get(&id.to_bytes())?, || format!("the session {id}"))?)
+    }
+
+    /// See [`Store::sessions`](crate::store::Store::sessions).
+    pub fn sessions(
+        &self,
+        scope: &SessionScope,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Trouble> {
+        let after = after.map(SessionId::to_bytes);
+        let mut found = Vec::new();
+        let Some((list, head)) = list_of(scope) else {
+            let first = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+            for entry in self.sessions.range::<&[u8; 12]>((first, Bound::Unbounded))? {
+                if found.len() == limit {
+                    break;
+                }
+                let session: Arc<Session> = decode("a session", entry?.1.value())?;
+                found.extend(scope.has(&session).then_some(session));
+            }
+            return Ok(found);
+        };
+        let first = list_key(list, head, after.unwrap_or([0; 12]));
+        let first = if after.is_some() { Bound::Excluded(&first) } else { Bound::Included(&first) };
+        let last = list_key(list, head, [255; 12]);
+        for entry in
+            self.session_lists.range::<&[u8; 25]>((first, Bound::Included(&last)))?.take(limit)
+        {
+            let id = listed_session(entry?.0.value());
+            let session = self.session(id)?;
+            found.push(session.ok_or_else(|| damaged(&format!("the session {id}"), "missing"))?);
+        }
+        Ok(found)
+    }
+
+    /// The settled asks that are to be removed first, of those due by `until`.
+    pub fn retiring(
         &self,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
-        let table = self.0.open_table(keys::RETIRE).map_err(fault)?;
-        let mut retiring = Vec::new();
-        for entry in table.iter().map_err(fault)?.take(limit) {
-            let (time, ask) = keys::read_retire(entry.map_err(fault)?.0.value())?;
-            if time > until {
-                break;
-            }
-            retiring.push((time, ask));
-        }
-        Ok(retiring)
+    ) -> Result<Vec<(Timestamp, AskId)>, Trouble> {
+        let due = self.retire.range::<&[u8; 20]>(..=&deadline_key(until, LAST))?.take(limit);
+        due.map(|entry| Ok(deadline_of(entry?.0.value()))).collect()
     }
 
-    pub(super) fn sessions(
-        &self,
-        scope: &SessionScope,
-        after: Option<SessionId>,
-        limit: usize,
-    ) -> Result<Vec<Arc<Session>>, Fault> {
-        match scope {
-            SessionScope::ToSweep => self.flagged(keys::TO_SWEEP, after, limit),
-            SessionScope::Held => self.flagged(keys::HELD, after, limit),
-            SessionScope::Namespace(_) | SessionScope::Family(_) => {
-                self.scanned(scope, after, limit)
-            }
+    /// The index, from the rows kept of open and unread asks; no ask is read for it.
+    pub fn index(&self) -> Result<Index, Trouble> {
+        let mut index = Index::default();
+        let mut lately = Vec::new();
+        for entry in self.retire.iter()?.rev().take(LATELY) {
+            lately.push(deadline_of(entry?.0.value()).1);
         }
-    }
-
-    fn flagged(
-        &self,
-        kind: u8,
-        after: Option<SessionId>,
-        limit: usize,
-    ) -> Result<Vec<Arc<Session>>, Fault> {
-        let flags = self.0.open_table(keys::FLAGS).map_err(fault)?;
-        let first = keys::flag(kind, SessionId::from_bytes([0; 12]));
-        let from = after.map_or(first, |after| keys::flag(kind, after));
-        let to = keys::flag(kind, SessionId::from_bytes([u8::MAX; 12]));
-        let mut sessions = Vec::new();
-        for entry in flags.range(from.as_slice()..=to.as_slice()).map_err(fault)? {
-            let id = keys::read_flag(entry.map_err(fault)?.0.value())?;
-            if sessions.len() >= limit {
-                break;
+        lately.into_iter().rev().for_each(|ask| index.settle(ask));
+        for entry in self.live.iter()? {
+            let (key, bytes) = entry?;
+            let id = AskId::from_bytes(*key.value());
+            let row: Row = decode(&row_name(id), bytes.value())?;
+            if row.id != id {
+                return Err(damaged(&row_name(id), "it is another ask's").into());
             }
-            if Some(id) == after {
-                continue;
-            }
-            if let Some(Record::Session(session)) = self.record(&Key::Session(id))? {
-                sessions.push(session);
-            }
+            index.put(&row);
         }
-        Ok(sessions)
-    }
-
-    fn scanned(
-        &self,
-        scope: &SessionScope,
-        after: Option<SessionId>,
-        limit: usize,
-    ) -> Result<Vec<Arc<Session>>, Fault> {
-        let table = self.0.open_table(keys::SESSIONS).map_err(fault)?;
-        let from = after.map_or([0; 12], SessionId::to_bytes);
-        let mut sessions = Vec::new();
-        for entry in table.range(from.as_slice()..).map_err(fault)? {
-            if sessions.len() >= limit {
-                break;
-            }
-            let (_, bytes) = entry.map_err(fault)?;
-            let session: Session = revised("a session", bytes.value())?;
-            if Some(session.id) != after && scope.has(&session) {
-                sessions.push(Arc::new(session));
-            }
-        }
-        Ok(sessions)
+        Ok(index)
     }
 }
 
-/// A record behind its revision.
-pub(super) fn revised<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Fault> {
-    let record = bytes.get(REVISION_BYTES..).ok_or_else(|| keys::damaged(what))?;
-    record::decode(what, record)
+fn row_name(id: AskId) -> String {
+    format!("the index row of {id}")
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    found: Option<AccessGuard<'_, &'static [u8]>>,
+    name: impl Fn() -> String,
+) -> Result<Option<T>, crate::store::Fault> {
+    found.map(|bytes| decode(&name(), bytes.value())).transpose()
 }

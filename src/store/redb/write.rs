@@ -1,223 +1,188 @@
-//! Writing: a batch is one transaction and one sync. Each change is checked before any of it is
-//! written, so that a conflict leaves nothing to undo.
+//! Applying changes to the tables, within one writing transaction. What the index must then be told
+//! is returned, for after the commit.
 
-use super::keys::{self, Table};
-use super::open::fault;
-use super::read::REVISION_BYTES;
-use crate::ask::{Ask, AskId};
-use crate::session::{Session, Standing};
+use super::Trouble;
+use super::tables::receipt_key;
+use super::tables::{CLOCK, Tables, Writing, deadline_key, deadline_of, event_key, lists_of};
+use crate::ask::{Ask, AskId, Event, EventKind};
+use crate::session::Session;
 use crate::store::index::{Index, Row};
-use crate::store::{Batch, Change, Committed, Fault, Key, Record, record};
-use redb::{Database, Durability, ReadableTable, WriteTransaction};
-use std::sync::Arc;
+use crate::store::record::encode;
+use crate::store::{Change, ClockMark, Committed, Key, Record};
+use ::redb::ReadableTable;
 
-/// What the index learns of a change, once it is on disk.
-pub(super) enum RowChange {
-    /// The ask as it is now.
-    Put(Arc<Ask>),
-    /// The ask is no more.
-    Removed(AskId),
+/// What a commit means to the index.
+pub(super) enum Effect {
+    /// An ask is listed so.
+    Put(Row),
+    /// An ask is settled and delivered.
+    Settle(AskId),
+    /// An ask is removed.
+    Remove(AskId),
 }
 
-impl RowChange {
-    pub(super) fn apply(self, index: &mut Index) {
+impl Effect {
+    /// Tells the index.
+    pub fn apply(self, index: &mut Index) {
         match self {
-            RowChange::Put(ask) => index.put(&ask),
-            RowChange::Removed(ask) => index.remove(ask),
+            Effect::Put(row) => index.put(&row),
+            Effect::Settle(id) => index.settle(id),
+            Effect::Remove(id) => index.remove(id),
         }
     }
 }
 
-/// Applies `batch`; durable on return.
-pub(super) fn commit(
-    db: &Database,
-    batch: &Batch,
-) -> Result<(Vec<Committed>, Vec<RowChange>), Fault> {
-    let mut writing = db.begin_write().map_err(fault)?;
-    writing.set_durability(Durability::Immediate).map_err(fault)?;
-    // A restart after a kill then opens in milliseconds instead of walking the whole file.
-    writing.set_quick_repair(true);
-    let mut rows = Vec::new();
-    let mut outcomes = Vec::with_capacity(batch.changes.len());
-    let write = Writing(&writing);
-    for change in &batch.changes {
-        outcomes.push(write.apply(change, &mut rows)?);
-    }
-    if let Some(mark) = &batch.mark {
-        write.put(keys::META, keys::CLOCK, &record::encode(mark))?;
-    }
-    writing.commit().map_err(fault)?;
-    Ok((outcomes, rows))
-}
-
-struct Writing<'a>(&'a WriteTransaction);
-
-impl Writing<'_> {
-    fn apply(&self, change: &Change, rows: &mut Vec<RowChange>) -> Result<Committed, Fault> {
-        for (key, expected) in &change.expects {
-            if self.revision(key)? != *expected {
-                return Ok(Committed::Conflict);
-            }
+impl Tables<Writing<'_>> {
+    /// Applies a change when all it rests on stands.
+    pub fn apply(
+        &mut self,
+        change: Change,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Committed, Trouble> {
+        if !change.stands(|key| self.revision(key))? {
+            return Ok(Committed::Conflict);
         }
         for (ask, event) in &change.events {
-            let bytes = record::encode(event);
-            if event.revision == 1 {
-                self.put(keys::FILED, &ask.to_bytes(), &bytes)?;
-            } else {
-                self.put(keys::EVENTS, &keys::event(*ask, event.revision), &bytes)?;
-            }
+            self.append(*ask, event)?;
         }
         for record in &change.writes {
-            self.write(record, rows)?;
+            self.put(record, effects)?;
         }
         for key in &change.removes {
-            self.remove(key, rows)?;
+            self.remove(key, effects)?;
         }
         Ok(Committed::Done)
     }
 
-    fn revision(&self, key: &Key) -> Result<u64, Fault> {
-        let present = |found: bool| Ok(u64::from(found));
-        match key {
-            Key::Ask(id) => self.revision_of_ask(*id),
-            Key::Session(id) => self.revision_of_row(keys::SESSIONS, &id.to_bytes()),
-            Key::Ticket(hash) => self.revision_of_row(keys::TICKETS, &hash.to_bytes()),
-            Key::Token(hash) => self.revision_of_row(keys::TOKENS, &hash.to_bytes()),
-            Key::Work(id) => present(self.has(keys::WORKS, &id.to_bytes())?),
-            Key::Receipt(key) => present(self.has(keys::RECEIPTS, &keys::receipt(key))?),
-            Key::Clock => present(self.has(keys::META, keys::CLOCK)?),
-        }
-    }
-
-    fn revision_of_ask(&self, ask: AskId) -> Result<u64, Fault> {
-        let events = self.0.open_table(keys::EVENTS).map_err(fault)?;
-        let (from, to) = (keys::event(ask, 0), keys::event(ask, u64::MAX));
-        let mut range = events.range(from.as_slice()..=to.as_slice()).map_err(fault)?;
-        match range.next_back() {
-            Some(entry) => keys::revision_of_event(entry.map_err(fault)?.0.value()),
-            None => Ok(u64::from(self.has(keys::FILED, &ask.to_bytes())?)),
-        }
-    }
-
-    fn revision_of_row(&self, table: Table, key: &[u8]) -> Result<u64, Fault> {
-        let table = self.0.open_table(table).map_err(fault)?;
-        let Some(bytes) = table.get(key).map_err(fault)? else { return Ok(0) };
-        let revision = bytes.value().get(..REVISION_BYTES).and_then(|bytes| bytes.try_into().ok());
-        revision.map(u64::from_be_bytes).ok_or_else(|| keys::damaged("a record's revision"))
-    }
-
-    fn has(&self, table: Table, key: &[u8]) -> Result<bool, Fault> {
-        let table = self.0.open_table(table).map_err(fault)?;
-        Ok(table.get(key).map_err(fault)?.is_some())
-    }
-
-    fn put(&self, table: Table, key: &[u8], bytes: &[u8]) -> Result<(), Fault> {
-        let mut table = self.0.open_table(table).map_err(fault)?;
-        table.insert(key, bytes).map_err(fault)?;
+    /// Keeps the clock's mark.
+    pub fn mark(&mut self, mark: &ClockMark) -> Result<(), Trouble> {
+        self.meta.insert(CLOCK, encode(mark)?.as_slice())?;
         Ok(())
     }
 
-    fn delete(&self, table: Table, key: &[u8]) -> Result<(), Fault> {
-        let mut table = self.0.open_table(table).map_err(fault)?;
-        table.remove(key).map_err(fault)?;
+    fn append(&mut self, ask: AskId, event: &Event) -> Result<(), Trouble> {
+        let bytes = encode(event)?;
+        match event.kind {
+            EventKind::Filed(_) => self.filed.insert(&ask.to_bytes(), bytes.as_slice())?,
+            _ => self.events.insert(&event_key(ask, event.revision), bytes.as_slice())?,
+        };
         Ok(())
     }
 
-    fn write(&self, record: &Record, rows: &mut Vec<RowChange>) -> Result<(), Fault> {
-        let revised = |bytes: Vec<u8>| [&record.revision().to_be_bytes()[..], &bytes].concat();
+    fn put(&mut self, record: &Record, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
         match record {
-            Record::Ask(ask) => {
-                rows.push(RowChange::Put(ask.clone()));
-                self.write_ask(ask)
-            }
-            Record::Session(session) => {
-                self.write_flags(session)?;
-                let bytes = revised(record::encode(&**session));
-                self.put(keys::SESSIONS, &session.id.to_bytes(), &bytes)
+            Record::Ask(ask) => self.list(ask, effects)?,
+            Record::Session(session) => self.put_session(session)?,
+            Record::Work(work) => {
+                self.works.insert(&work.id.to_bytes(), encode(work)?.as_slice())?;
             }
             Record::Ticket(ticket) => {
-                let bytes = revised(record::encode(&**ticket));
-                self.put(keys::TICKETS, &ticket.secret.to_bytes(), &bytes)
+                self.tickets.insert(&ticket.secret.to_bytes(), encode(ticket)?.as_slice())?;
             }
             Record::Token(token) => {
-                let bytes = revised(record::encode(&**token));
-                self.put(keys::TOKENS, &token.secret.to_bytes(), &bytes)
-            }
-            Record::Work(work) => {
-                self.put(keys::WORKS, &work.id.to_bytes(), &record::encode(&**work))
+                self.tokens.insert(&token.secret.to_bytes(), encode(token)?.as_slice())?;
             }
             Record::Receipt(receipt) => {
-                let key = keys::receipt(&receipt.key);
-                self.put(keys::RECEIPTS, &key, &record::encode(&**receipt))
+                let key = receipt_key(&receipt.key);
+                self.receipts.insert(key.as_slice(), encode(receipt)?.as_slice())?;
             }
-            Record::Clock(mark) => self.put(keys::META, keys::CLOCK, &record::encode(mark)),
+            Record::Clock(mark) => self.mark(mark)?,
         }
+        Ok(())
     }
 
-    /// An ask's events are its record; here only what lists and the timer need of it.
-    fn write_ask(&self, ask: &Ask) -> Result<(), Fault> {
+    /// The ask itself is its events; what is written of it is where it is listed. Settled is final
+    /// and so is a delivery, so an ask goes from `live` to `retire` and never back.
+    fn list(&mut self, ask: &Ask, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
         let id = ask.id.to_bytes();
         match Row::of(ask) {
-            Some(row) => self.put(keys::LIVE, &id, &record::encode(&row)),
-            None => {
-                self.delete(keys::LIVE, &id)?;
-                match ask.deadline() {
-                    Some(time) => self.put(keys::RETIRE, &keys::retire(time, ask.id), &[]),
-                    None => Ok(()),
-                }
+            Some(row) => {
+                self.live.insert(&id, encode(&row)?.as_slice())?;
+                effects.push(Effect::Put(row));
             }
-        }
-    }
-
-    fn write_flags(&self, session: &Session) -> Result<(), Fault> {
-        let held = session.held && session.standing == Standing::Active;
-        for (kind, set) in [(keys::TO_SWEEP, session.sweep), (keys::HELD, held)] {
-            let key = keys::flag(kind, session.id);
-            if set {
-                self.put(keys::FLAGS, &key, &[])?;
-            } else {
-                self.delete(keys::FLAGS, &key)?;
+            None => {
+                self.live.remove(&id)?;
+                if let Some(time) = ask.deadline() {
+                    self.retire.insert(&deadline_key(time, ask.id), ())?;
+                }
+                effects.push(Effect::Settle(ask.id));
             }
         }
         Ok(())
     }
 
-    fn remove(&self, key: &Key, rows: &mut Vec<RowChange>) -> Result<(), Fault> {
-        match key {
-            Key::Ask(id) => {
-                rows.push(RowChange::Removed(*id));
-                self.remove_ask(*id)
-            }
-            Key::Session(id) => {
-                self.delete(keys::FLAGS, &keys::flag(keys::TO_SWEEP, *id))?;
-                self.delete(keys::FLAGS, &keys::flag(keys::HELD, *id))?;
-                self.delete(keys::SESSIONS, &id.to_bytes())
-            }
-            Key::Work(id) => self.delete(keys::WORKS, &id.to_bytes()),
-            Key::Ticket(hash) => self.delete(keys::TICKETS, &hash.to_bytes()),
-            Key::Token(hash) => self.delete(keys::TOKENS, &hash.to_bytes()),
-            Key::Receipt(key) => self.delete(keys::RECEIPTS, &keys::receipt(key)),
-            Key::Clock => self.delete(keys::META, keys::CLOCK),
+    fn put_session(&mut self, session: &Session) -> Result<(), Trouble> {
+        let before = self.session(session.id)?.map_or_else(Vec::new, |before| lists_of(&before));
+        let after = lists_of(session);
+        for place in before.iter().filter(|place| !after.contains(place)) {
+            self.session_lists.remove(place)?;
         }
+        for place in after.iter().filter(|place| !before.contains(place)) {
+            self.session_lists.insert(place, ())?;
+        }
+        self.sessions.insert(&session.id.to_bytes(), encode(session)?.as_slice())?;
+        Ok(())
     }
 
-    fn remove_ask(&self, id: AskId) -> Result<(), Fault> {
-        let filed = self.0.open_table(keys::FILED).map_err(fault)?;
-        let filed = filed.get(id.to_bytes().as_slice()).map_err(fault)?;
-        let mut history: Vec<crate::ask::Event> = Vec::new();
-        history.extend(filed.map(|bytes| record::decode("an ask", bytes.value())).transpose()?);
-        let mut events = self.0.open_table(keys::EVENTS).map_err(fault)?;
-        let (from, to) = (keys::event(id, 0), keys::event(id, u64::MAX));
-        for entry in events.range(from.as_slice()..=to.as_slice()).map_err(fault)? {
-            history.push(record::decode("an event", entry.map_err(fault)?.1.value())?);
+    fn remove(&mut self, key: &Key, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
+        match key {
+            Key::Ask(id) => {
+                self.remove_ask(*id)?;
+                effects.push(Effect::Remove(*id));
+            }
+            Key::Session(id) => {
+                if let Some(session) = self.session(*id)? {
+                    for place in lists_of(&session) {
+                        self.session_lists.remove(&place)?;
+                    }
+                    self.sessions.remove(&id.to_bytes())?;
+                }
+            }
+            Key::Work(id) => drop(self.works.remove(&id.to_bytes())?),
+            Key::Ticket(secret) => drop(self.tickets.remove(&secret.to_bytes())?),
+            Key::Token(secret) => drop(self.tokens.remove(&secret.to_bytes())?),
+            Key::Receipt(key) => drop(self.receipts.remove(receipt_key(key).as_slice())?),
+            Key::Clock => drop(self.meta.remove(CLOCK)?),
         }
-        for event in &history {
-            events.remove(keys::event(id, event.revision).as_slice()).map_err(fault)?;
+        Ok(())
+    }
+
+    fn remove_ask(&mut self, id: AskId) -> Result<(), Trouble> {
+        let was_live = self.live.remove(&id.to_bytes())?.is_some();
+        if !was_live {
+            self.unretire(id)?;
         }
-        if let Some(time) = crate::ask::fold(&history).and_then(|ask| ask.deadline()) {
-            self.delete(keys::RETIRE, &keys::retire(time, id))?;
+        self.filed.remove(&id.to_bytes())?;
+        let (first, last) = (event_key(id, 0), event_key(id, u64::MAX));
+        self.events.retain_in::<&[u8; 20], _>(&first..=&last, |_, _| false)?;
+        Ok(())
+    }
+
+    /// Takes an ask out of `retire`. Its place there is of its deadline; one that was put there
+    /// under another retention, or whose history cannot be read, is looked for: what is removed is
+    /// due, and so near the head.
+    fn unretire(&mut self, id: AskId) -> Result<(), Trouble> {
+        let deadline = match self.ask(id) {
+            Ok(ask) => ask.and_then(|ask| ask.deadline()),
+            Err(trouble) if trouble.of_redb => return Err(trouble),
+            Err(_) => None,
+        };
+        if let Some(time) = deadline
+            && self.retire.remove(&deadline_key(time, id))?.is_some()
+        {
+            return Ok(());
         }
-        self.delete(keys::LIVE, &id.to_bytes())?;
-        self.delete(keys::FILED, &id.to_bytes())
+        let mut place = None;
+        for entry in self.retire.iter()? {
+            let key = *entry?.0.value();
+            if deadline_of(&key).1 == id {
+                place = Some(key);
+                break;
+            }
+        }
+        if let Some(key) = place {
+            self.retire.remove(&key)?;
+        }
+        Ok(())
     }
 }

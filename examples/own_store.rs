@@ -1,0 +1,54 @@
+//! A store of one's own: it keeps everything in memory, tells each commit, and is held to the laws
+//! that every store must keep.
+//!
+//! `cargo run --example own_store`
+
+use askway::ask::{AskId, Event, SessionId, Timestamp};
+use askway::session::Session;
+use askway::store::mem::Mem;
+use askway::store::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope};
+use askway::store::{Store, suite};
+use async_trait::async_trait;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Telling(Mem);
+
+#[async_trait]
+impl Store for Telling {
+    async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
+        self.0.load(keys).await
+    }
+    async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
+        let events = batch.changes.iter().map(|change| change.events.len()).sum::<usize>();
+        let committed = self.0.commit(batch).await?;
+        println!("{events} events: {committed:?}");
+        Ok(committed)
+    }
+    async fn history(&self, ask: AskId, after: u64, max: usize) -> Result<Vec<Event>, Fault> {
+        self.0.history(ask, after, max).await
+    }
+    async fn list(&self, of: &Scope, after: Option<AskId>, max: usize) -> Result<Listing, Fault> {
+        self.0.list(of, after, max).await
+    }
+    async fn sessions(
+        &self,
+        of: &SessionScope,
+        after: Option<SessionId>,
+        max: usize,
+    ) -> Result<Vec<Arc<Session>>, Fault> {
+        self.0.sessions(of, after, max).await
+    }
+    async fn deadlines(&self, t: Timestamp, max: usize) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.0.deadlines(t, max).await
+    }
+    async fn resolve(&self, prefix: &str, max: usize) -> Result<Vec<AskId>, Fault> {
+        self.0.resolve(prefix, max).await
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    suite::all(|| async { Arc::new(Telling::default()) as Arc<dyn Store> }).await;
+    println!("It keeps every law.");
+}

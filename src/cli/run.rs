@@ -1,0 +1,318 @@
+//! `askway run`: a command as an agent's session. The session is enrolled, held while the command
+//! runs, and paused when it ends; run inside another session, its sender is that one.
+
+use super::{Exit, Failure, background, host_client, place};
+use crate::client::{Address, Client};
+use crate::grpc::v1;
+use crate::session::Secret;
+use rustix::process::{Pid, Signal, kill_process};
+use std::env;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_stream::StreamExt;
+
+/// How long the end of a run waits for a daemon that is not there: its hold is lost anyway, and the
+/// session is paused without it.
+const AT_THE_END: Duration = Duration::from_secs(3);
+/// How long the beginning does.
+const AT_THE_BEGINNING: Duration = Duration::from_secs(10);
+
+/// Run a command as an agent's session: a root session at a terminal, a child of the session it is
+/// run in otherwise. When the command ends the session is paused, so that it can be resumed.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  askway run --as lead -- claude
+  askway run --background --as worker -- ./worker.sh
+  askway run --resume ses_8f3k0000000000000000 -- ./worker.sh")]
+pub struct Args {
+    /// What the agent is called.
+    #[arg(long = "as", value_name = "AGENT", required_unless_present = "resume")]
+    agent: Option<String>,
+    /// Resume a paused session instead of enrolling one.
+    #[arg(long, value_name = "SESSION", conflicts_with = "agent")]
+    resume: Option<String>,
+    /// Return at once and print the session's id; it lives on by itself, and its sender may be asked.
+    #[arg(long)]
+    background: bool,
+    /// End the session for good when the command ends.
+    #[arg(long = "final")]
+    is_final: bool,
+    /// The command and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Args {
+    /// The same, as it is typed for the process that stays behind.
+    pub(super) fn retyped(&self) -> Vec<OsString> {
+        let mut typed: Vec<OsString> = Vec::new();
+        let named = [("--as", &self.agent), ("--resume", &self.resume)];
+        for (flag, value) in named {
+            if let Some(value) = value {
+                typed.extend([flag.into(), value.into()]);
+            }
+        }
+        if self.is_final {
+            typed.push("--final".into());
+        }
+        typed.push("--".into());
+        typed.extend(self.command.iter().cloned());
+        typed
+    }
+}
+
+pub(super) async fn run(args: Args) -> Result<ExitCode, Failure> {
+    if args.background {
+        return background::leave_behind(&args).await;
+    }
+    let held = Held::begin(&args, false).await.map_err(as_run_failure)?;
+    held.run(&args, None).await
+}
+
+/// What `run` itself fails with: 125, so that it is not taken for the command's.
+pub(super) fn as_run_failure(failure: Failure) -> Failure {
+    let exit = match failure.exit {
+        Exit::Usage => Exit::Usage,
+        _ => Exit::RunFailed,
+    };
+    Failure { exit, ..failure }
+}
+
+/// A session that is held.
+pub(super) struct Held {
+    /// The session.
+    pub session: v1::Session,
+    /// The client that speaks as it.
+    client: Client,
+    token: Secret,
+    address: Address,
+    hold: tokio::task::JoinHandle<()>,
+}
+
+impl Held {
+    /// Enrolls or resumes the session, and holds it.
+    pub async fn begin(args: &Args, background: bool) -> Result<Self, Failure> {
+        let data = place::data()?;
+        let address = absolute(place::address(&data)?)?;
+        let given = match (&args.agent, &args.resume, place::session_token()?) {
+            (_, Some(session), token) => resume(session, token, &address, &data).await?,
+            (Some(agent), None, Some(token)) => {
+                enroll_child(agent, token, !background, &address).await?
+            }
+            (Some(agent), None, None) => enroll_root(agent, &address, &data).await?,
+            (None, None, _) => return Err(Failure::usage("--as or --resume says which session")),
+        };
+        let client = Client::new(address.clone(), Some(given.token.clone()));
+        let hold = hold(&client, given.hold).await?;
+        Ok(Self { session: given.session, client, token: given.token, address, hold })
+    }
+
+    /// Runs the command in the session; with its output in `log`, where it runs in the background.
+    /// Its exit code is ours.
+    pub async fn run(self, args: &Args, log: Option<std::fs::File>) -> Result<ExitCode, Failure> {
+        let mut child = self.spawn(args, log).map_err(as_run_failure)?;
+        let status = wait(&mut child)
+            .await
+            .map_err(|error| as_run_failure(Failure::io("waiting for the command", &error)))?;
+        self.end(args.is_final).await;
+        Ok(ExitCode::from(code_of(status)))
+    }
+
+    fn spawn(&self, args: &Args, log: Option<std::fs::File>) -> Result<Child, Failure> {
+        let failed = |error| Failure::io("the command does not start", &error);
+        let own = env::current_exe().map_err(failed)?;
+        let mut command = Command::new(own);
+        command
+            .arg("__exec")
+            .arg(std::process::id().to_string())
+            .arg("--")
+            .args(&args.command)
+            .env(place::TOKEN_VAR, self.token.expose())
+            .env(place::ADDRESS_VAR, self.address.to_string())
+            .env("ASKWAY_SESSION", &self.session.id)
+            .env("ASKWAY_AGENT", &self.session.agent)
+            .kill_on_drop(true);
+        if let Some(log) = log {
+            let errors = log.try_clone().map_err(failed)?;
+            command.stdin(std::process::Stdio::null()).stdout(log).stderr(errors);
+        }
+        if cfg!(not(target_os = "linux")) {
+            command.process_group(0);
+        }
+        command.spawn().map_err(failed)
+    }
+
+    /// Pauses the session, or ends it. A daemon that is not there finds the hold gone.
+    async fn end(self, for_good: bool) {
+        let client = self.client.with_patience(AT_THE_END);
+        let ended = async {
+            if for_good {
+                client.end_session(v1::EndSessionRequest::default()).await.map(|_| ())
+            } else {
+                client.pause_session(v1::PauseSessionRequest::default()).await.map(|_| ())
+            }
+        };
+        let said = match tokio::time::timeout(AT_THE_END * 2, ended).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.message),
+            Err(_) => Some("the daemon does not answer".to_owned()),
+        };
+        if let Some(said) = said {
+            let session = &self.session.id;
+            let note = format!("askway: session {session} is not paused yet: {said}");
+            let _ = writeln!(anstream::stderr(), "{note}; it will be when its hold is missed");
+        }
+        self.hold.abort();
+    }
+}
+
+/// A session with its secrets.
+struct Given {
+    session: v1::Session,
+    token: Secret,
+    hold: Secret,
+}
+
+impl Given {
+    fn of(
+        receipt: Option<v1::SessionReceipt>,
+        session: Option<v1::Session>,
+        token: &str,
+        hold: &str,
+    ) -> Result<Self, Failure> {
+        accepted(receipt)?;
+        match (session, Secret::read(token), Secret::read(hold)) {
+            (Some(session), Some(token), Some(hold)) => Ok(Self { session, token, hold }),
+            _ => Err(Failure::new(Exit::RunFailed, "RUN", "the daemon gave no session")),
+        }
+    }
+}
+
+fn accepted(receipt: Option<v1::SessionReceipt>) -> Result<(), Failure> {
+    let receipt = receipt.unwrap_or_default();
+    match receipt.result() {
+        v1::Result::Accepted => Ok(()),
+        _ => Err(Failure::new(Exit::Refused, &receipt.reason, receipt.message)),
+    }
+}
+
+async fn enroll_root(agent: &str, address: &Address, data: &Path) -> Result<Given, Failure> {
+    let client = host_client(address, data)?.with_patience(AT_THE_BEGINNING);
+    enroll(&client, agent, String::new()).await
+}
+
+/// The chain of senders comes for free: the session this runs in sends the work.
+async fn enroll_child(
+    agent: &str,
+    token: Secret,
+    blocking: bool,
+    address: &Address,
+) -> Result<Given, Failure> {
+    let sender = Client::new(address.clone(), Some(token)).with_patience(AT_THE_BEGINNING);
+    let sent = sender.send_work(v1::SendWorkRequest { blocking, ..Default::default() }).await?;
+    accepted(sent.receipt)?;
+    enroll(&sender, agent, sent.ticket).await
+}
+
+async fn enroll(client: &Client, agent: &str, ticket: String) -> Result<Given, Failure> {
+    let agent = agent.to_owned();
+    let enrolled = client.enroll(v1::EnrollRequest { agent, ticket, ..Default::default() }).await?;
+    let (token, hold) = (&enrolled.token, &enrolled.hold_secret);
+    Given::of(enrolled.receipt, enrolled.session, token, hold)
+}
+
+async fn resume(
+    session: &str,
+    token: Option<Secret>,
+    address: &Address,
+    data: &Path,
+) -> Result<Given, Failure> {
+    let client = match token {
+        Some(token) => Client::new(address.clone(), Some(token)),
+        None => host_client(address, data)?,
+    };
+    let client = client.with_patience(AT_THE_BEGINNING);
+    let session_id = session.to_owned();
+    let request = v1::ResumeSessionRequest { session_id, ..Default::default() };
+    let resumed = client.resume_session(request).await?;
+    let (token, hold) = (&resumed.token, &resumed.hold_secret);
+    Given::of(resumed.receipt, resumed.session, token, hold)
+}
+
+/// Holds the session, and goes on holding it: returns when it is held for the first time.
+async fn hold(client: &Client, secret: Secret) -> Result<tokio::task::JoinHandle<()>, Failure> {
+    let mut watch = client.hold(secret);
+    let first = tokio::time::timeout(AT_THE_BEGINNING, watch.next()).await;
+    match first {
+        Ok(Some(Ok(_))) => {}
+        Ok(Some(Err(error))) => return Err(error.into()),
+        Ok(None) | Err(_) => {
+            let message = "the daemon does not answer";
+            return Err(Failure::new(Exit::Unavailable, "NO_DAEMON", message));
+        }
+    }
+    Ok(tokio::spawn(async move {
+        while let Some(item) = watch.next().await {
+            if let Err(error) = item {
+                let _ =
+                    writeln!(anstream::stderr(), "askway: the session is held no more: {error}");
+                return;
+            }
+        }
+    }))
+}
+
+/// Waits for the command. What is sent to us is for it; what a terminal sends reaches it by itself,
+/// and we stay until it is done.
+async fn wait(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    loop {
+        let forward = tokio::select! {
+            status = child.wait() => return status,
+            _ = terminate.recv() => Signal::TERM,
+            _ = hang_up.recv() => Signal::HUP,
+            _ = interrupt.recv() => continue,
+        };
+        let pid = child.id().and_then(|id| Pid::from_raw(id as i32));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, forward);
+        }
+    }
+}
+
+/// A command's own code; for one that a signal ended, 128 and the signal, as shells say it.
+fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Unexpected as u8)
+}
+
+/// The address with a path that means the same wherever the command goes.
+fn absolute(address: Address) -> Result<Address, Failure> {
+    match address {
+        Address::Unix(path) => std::path::absolute(&path)
+            .map(Address::Unix)
+            .map_err(|error| Failure::io(path.display(), &error)),
+        http @ Address::Http(_) => Ok(http),
+    }
+}
+
+/// Where a background session's output goes.
+pub(super) fn log_of(session: &str) -> Result<(PathBuf, std::fs::File), Failure> {
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let folder = place::data()?.join("runs");
+    let path = folder.join(format!("{session}.log"));
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    let opened = made.and_then(|()| {
+        std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path)
+    });
+    opened.map(|file| (path.clone(), file)).map_err(|error| Failure::io(path.display(), &error))
+}

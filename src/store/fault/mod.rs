@@ -1,0 +1,168 @@
+//! A disk that fails when it is told to, for tests: it can refuse a write or a sync, be full, or lose
+//! its power, and then it forgets, or keeps half of, whatever was not synced.
+//!
+//! After a failed sync it is as nasty as real ones are: what was to be synced is shown as if it were
+//! there, is never written again by itself, and may be gone at the next crash.
+
+mod tests;
+
+use super::suite::Dice;
+use ::redb::StorageBackend;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Bytes a disk writes whole or not at all.
+const SECTOR: usize = 512;
+
+/// A disk. Clones are the same disk.
+#[derive(Clone, Debug)]
+struct Disk(Arc<Mutex<Platter>>);
+
+#[derive(Debug)]
+struct Platter {
+    // What is read; what is there after a crash; and what makes one into the other.
+    shown: Vec<u8>,
+    synced: Vec<u8>,
+    unsynced: Vec<Step>,
+    // Writes, changes of length and syncs so far.
+    steps: u64,
+    plan: Plan,
+    dice: Dice,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(usize, Vec<u8>),
+    SetLen(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Serve,
+    /// This step fails, once, with this error of the system's.
+    FailOnce(u64, i32),
+    /// Every step fails; reads do not.
+    Full,
+    /// From this step on nothing is done any more.
+    LosePower(u64),
+}
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+
+impl Disk {
+    fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(Platter {
+            shown: Vec::new(),
+            synced: Vec::new(),
+            unsynced: Vec::new(),
+            steps: 0,
+            plan: Plan::Serve,
+            dice: Dice::new(seed),
+        })))
+    }
+
+    fn platter(&self) -> MutexGuard<'_, Platter> {
+        self.0.lock().unwrap()
+    }
+
+    fn plan(&self, plan: Plan) {
+        self.platter().plan = plan;
+    }
+
+    /// The power comes back: each step that was not synced is there, is not, or is in part.
+    fn power_up(&self) {
+        let mut platter = self.platter();
+        platter.settle(false);
+        platter.shown = platter.synced.clone();
+        platter.plan = Plan::Serve;
+    }
+}
+
+impl Platter {
+    fn step(&mut self) -> io::Result<()> {
+        self.steps += 1;
+        let error = match self.plan {
+            Plan::Full => ENOSPC,
+            Plan::FailOnce(step, error) if step == self.steps => error,
+            Plan::LosePower(step) if step <= self.steps => EIO,
+            Plan::Serve | Plan::FailOnce(..) | Plan::LosePower(_) => return Ok(()),
+        };
+        Err(io::Error::from_raw_os_error(error))
+    }
+
+    /// A file system keeps a journal of lengths, so a failed sync does not take them back.
+    fn settle(&mut self, keeps_lengths: bool) {
+        for step in std::mem::take(&mut self.unsynced) {
+            match (self.dice.roll(3), step) {
+                (_, step @ Step::SetLen(_)) if keeps_lengths => apply(&mut self.synced, &step),
+                (0, _) => {}
+                (1, Step::Write(at, mut data)) => {
+                    // Torn where a sector ends.
+                    let sectors = self.dice.roll((data.len() / SECTOR) as u64 + 1) as usize;
+                    data.truncate((sectors * SECTOR).saturating_sub(at % SECTOR));
+                    apply(&mut self.synced, &Step::Write(at, data));
+                }
+                (_, step) => apply(&mut self.synced, &step),
+            }
+        }
+    }
+
+    fn record(&mut self, step: Step) {
+        apply(&mut self.shown, &step);
+        self.unsynced.push(step);
+    }
+}
+
+fn apply(bytes: &mut Vec<u8>, step: &Step) {
+    match step {
+        Step::SetLen(length) => bytes.resize(*length, 0),
+        Step::Write(at, data) => {
+            let end = at + data.len();
+            if !data.is_empty() && bytes.len() < end {
+                bytes.resize(end, 0);
+            }
+            if !data.is_empty() {
+                bytes[*at..end].copy_from_slice(data);
+            }
+        }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.platter().shown.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let platter = self.platter();
+        let source = platter.shown.get(offset as usize..offset as usize + out.len());
+        out.copy_from_slice(source.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        let mut platter = self.platter();
+        platter.step()?;
+        platter.record(Step::SetLen(length as usize));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut platter = self.platter();
+        if let Err(error) = platter.step() {
+            platter.settle(true);
+            return Err(error);
+        }
+        let Platter { synced, unsynced, .. } = &mut *platter;
+        unsynced.drain(..).for_each(|step| apply(synced, &step));
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut platter = self.platter();
+        platter.step()?;
+        platter.record(Step::Write(offset as usize, data.to_vec()));
+        Ok(())
+    }
+}
