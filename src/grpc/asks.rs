@@ -5,9 +5,9 @@ use super::read::Fields;
 use super::server::{Api, Reply, StreamOf, reply};
 use super::status::{cut, status};
 use super::v1::{self, ask_service_server::AskService};
-use crate::ask::{Ask, limits};
+use crate::ask::Ask;
 use crate::error::Error;
-use crate::service::{DeliveryMessage, InboxMessage, PAGE, PAGE_MAX, Receipt, WatchMessage};
+use crate::service::{DeliveryMessage, InboxMessage, Receipt, WatchMessage};
 use std::sync::Arc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
@@ -39,8 +39,8 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let scope = fields.scope(request.scope);
-        let after = fields.optional("page_token", &request.page_token);
-        let page = fields.page(request.page_size, PAGE, PAGE_MAX);
+        let after = fields.page_token(&request.page_token);
+        let page = fields.page_size(request.page_size);
         let ((scope, after), page) = fields.done(scope.zip(after).zip(page))?;
         let page = self.service.list(&caller, scope, after, page).await.map_err(status)?;
         reply(v1::ListAsksResponse {
@@ -56,7 +56,7 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ask = fields.ask_id(&request.ask_id);
-        let page = fields.page(request.page_size, PAGE, PAGE_MAX);
+        let page = fields.page_size(request.page_size);
         let (ask, page) = fields.done(ask.zip(page))?;
         let events = self.service.events(&caller, ask, request.after_revision, page).await;
         let events = events.map_err(status)?;
@@ -77,14 +77,14 @@ impl AskService for Api {
         let ask = fields.done(ask)?;
         let after = request.after_revision;
         let watch = self.service.watch_ask(&caller, ask, after).await.map_err(status)?;
-        let mut last = after.unwrap_or_default();
+        let mut last = after;
         let messages = watch.map(move |item| match item {
             Ok(WatchMessage::Ask(ask)) => {
-                last = ask.revision;
+                last = Some(ask.revision);
                 Ok(Message::Ask(convert::ask(&ask)))
             }
             Ok(WatchMessage::Event(event, after)) => {
-                last = event.revision;
+                last = Some(event.revision);
                 Ok(Message::Event(convert::event(&event, &after)))
             }
             Ok(WatchMessage::Idle(revision)) => Ok(Message::Idle(v1::Idle { revision })),
@@ -158,8 +158,9 @@ impl AskService for Api {
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
         let digest = fields.digest(&request.content_digest);
-        let ((id, ask), digest) = fields.done(ids.zip(digest))?;
-        let receipt = receipt(self.service.decline(&caller, id, ask, digest, request.note).await)?;
+        let note = fields.note("note", request.note);
+        let ((id, ask), (digest, note)) = fields.done(ids.zip(digest.zip(note)))?;
+        let receipt = receipt(self.service.decline(&caller, id, ask, digest, note).await)?;
         reply(v1::DeclineResponse { receipt })
     }
 
@@ -167,8 +168,9 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
-        let (id, ask) = fields.done(ids)?;
-        let (hop, reason) = (request.hop as usize, request.reason);
+        let reason = fields.note("reason", request.reason);
+        let ((id, ask), reason) = fields.done(ids.zip(reason))?;
+        let hop = request.hop as usize;
         let receipt = receipt(self.service.escalate(&caller, id, ask, hop, reason).await)?;
         reply(v1::EscalateResponse { receipt })
     }
@@ -177,8 +179,9 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
-        let (id, ask) = fields.done(ids)?;
-        let receipt = receipt(self.service.withdraw(&caller, id, ask, request.note).await)?;
+        let note = fields.note("note", request.note);
+        let ((id, ask), note) = fields.done(ids.zip(note))?;
+        let receipt = receipt(self.service.withdraw(&caller, id, ask, note).await)?;
         reply(v1::WithdrawResponse { receipt })
     }
 
@@ -186,8 +189,9 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
-        let (id, ask) = fields.done(ids)?;
-        let receipt = receipt(self.service.say(&caller, id, ask, request.text).await)?;
+        let text = fields.turn(request.text);
+        let ((id, ask), text) = fields.done(ids.zip(text))?;
+        let receipt = receipt(self.service.say(&caller, id, ask, text).await)?;
         reply(v1::SayResponse { receipt })
     }
 
@@ -196,8 +200,8 @@ impl AskService for Api {
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
         let replaced = fields.replaced(request.replaced);
-        let ((id, ask), replaced) = fields.done(ids.zip(replaced))?;
-        let text = request.text;
+        let text = fields.turn(request.text);
+        let ((id, ask), (text, replaced)) = fields.done(ids.zip(text.zip(replaced)))?;
         let receipt = receipt(self.service.reply(&caller, id, ask, text, replaced).await)?;
         reply(v1::ReplyResponse { receipt })
     }
@@ -219,10 +223,7 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
-        let length = match request.length {
-            Some(length) => fields.span("length", length),
-            None => Some(limits::CLAIM),
-        };
+        let length = fields.claim_length(request.length);
         let ((id, ask), length) = fields.done(ids.zip(length))?;
         let over = request.take_over;
         let receipt = receipt(self.service.claim(&caller, id, ask, length, over).await)?;

@@ -3,6 +3,7 @@
 
 mod admin;
 mod asks;
+mod connections;
 pub mod convert;
 mod read;
 mod server;

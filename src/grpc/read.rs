@@ -4,12 +4,13 @@
 use super::status::status;
 use super::v1;
 use crate::ask::content::Violation;
+use crate::ask::text::visible_line;
 use crate::ask::{
     Answer, Answers, AskId, Content, ContentDigest, Draft, ExpiryAction, Priority, Question,
     QuestionOption, RequestId, Span, limits,
 };
 use crate::error::Error;
-use crate::service::AskScope;
+use crate::service::{AskScope, PAGE, PAGE_MAX};
 use crate::session::{Kind, Secret};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
@@ -63,6 +64,28 @@ impl Fields {
         self.text("content_digest", text)
     }
 
+    /// Words that may be left out: a note, a reason.
+    pub(super) fn note(
+        &mut self,
+        field: &str,
+        note: Option<String>,
+    ) -> Option<Option<String>> {
+        match &note {
+            Some(text) if text.len() > limits::NOTE_BYTES => {
+                self.wrong(field, too_long(text, limits::NOTE_BYTES))
+            }
+            _ => Some(note),
+        }
+    }
+
+    /// What is said in a turn of talk.
+    pub(super) fn turn(&mut self, text: String) -> Option<String> {
+        if text.len() > limits::TURN_BYTES {
+            return self.wrong("text", too_long(&text, limits::TURN_BYTES));
+        }
+        Some(text)
+    }
+
     pub(super) fn secret(&mut self, field: &str, kind: Kind, text: &str) -> Option<Secret> {
         match Secret::read(text).filter(|secret| secret.kind() == kind) {
             Some(secret) => Some(secret),
@@ -73,11 +96,22 @@ impl Fields {
         }
     }
 
+    /// A length of time; whether it is in bounds the domain says.
     pub(super) fn span(&mut self, field: &str, duration: prost_types::Duration) -> Option<Span> {
         match Duration::try_from(duration) {
             Ok(duration) => Some(duration.into()),
             Err(_) => self.wrong(field, "must be a length of time that is not negative"),
         }
+    }
+
+    /// How long a claim holds; unset is as long as one may.
+    pub(super) fn claim_length(&mut self, length: Option<prost_types::Duration>) -> Option<Span> {
+        let Some(length) = length else { return Some(limits::CLAIM) };
+        let span = self.span("length", length)?;
+        if (limits::CLAIM_MIN..=limits::CLAIM).contains(&span) {
+            return Some(span);
+        }
+        self.wrong("length", format!("must be from {} to {}", limits::CLAIM_MIN, limits::CLAIM))
     }
 
     /// Answers are checked against their questions by the domain; here only that they can be held.
@@ -86,11 +120,24 @@ impl Fields {
             let must = format!("must be at most {} answers", limits::QUESTIONS);
             return self.wrong("answers", must);
         }
+        let before = self.found.len();
+        let answers: BTreeMap<_, _> = answers.into_iter().collect();
         let read = |(id, answer): (String, v1::Answer)| {
+            let field = format!("answers[{}]", visible_line(&id));
+            let text = answer.text.as_deref().unwrap_or_default();
+            if text.len() > limits::ANSWER_TEXT_BYTES {
+                let must = too_long(text, limits::ANSWER_TEXT_BYTES);
+                self.wrong::<()>(&format!("{field}.text"), must);
+            }
+            if answer.selected.len() > limits::OPTIONS {
+                let must = format!("must be at most {} labels", limits::OPTIONS);
+                self.wrong::<()>(&format!("{field}.selected"), must);
+            }
             let (selected, text) = (answer.selected, answer.text);
             (id, Answer { selected, text, default: false })
         };
-        Some(answers.into_iter().map(read).collect())
+        let answers = answers.into_iter().map(read).collect();
+        (self.found.len() == before).then_some(answers)
     }
 
     /// A draft; a question without an id gets one by its place.
@@ -129,19 +176,29 @@ impl Fields {
         Some(draft)
     }
 
+    /// The options that a reply replaces; whether they may stand there the domain says.
     pub(super) fn replaced(
         &mut self,
         replaced: Vec<v1::ReplacedOptions>,
     ) -> Option<BTreeMap<String, Vec<QuestionOption>>> {
+        if replaced.len() > limits::QUESTIONS {
+            let must = format!("must be at most {} questions", limits::QUESTIONS);
+            return self.wrong("replaced", must);
+        }
+        let before = self.found.len();
         let mut options = BTreeMap::new();
-        for one in replaced.into_iter().take(limits::QUESTIONS + 1) {
-            let replacement = one.options.into_iter().take(limits::OPTIONS + 1).map(option_of);
-            let known = options.insert(one.question_id, replacement.collect());
-            if known.is_some() {
-                return self.wrong("replaced", "must name each question once");
+        for (place, one) in replaced.into_iter().enumerate() {
+            if one.options.len() > limits::OPTIONS {
+                let must = format!("must be at most {} options", limits::OPTIONS);
+                self.wrong::<()>(&format!("replaced[{place}].options"), must);
+            }
+            let replacement = one.options.into_iter().take(limits::OPTIONS).map(option_of);
+            if options.insert(one.question_id, replacement.collect()).is_some() {
+                let field = format!("replaced[{place}].question_id");
+                self.wrong::<()>(&field, "must not be the question of another entry");
             }
         }
-        Some(options)
+        (self.found.len() == before).then_some(options)
     }
 
     pub(super) fn scope(&mut self, scope: i32) -> Option<AskScope> {
@@ -155,12 +212,21 @@ impl Fields {
         }
     }
 
-    /// A page's size; 0 is `otherwise`.
-    pub(super) fn page(&mut self, size: u32, otherwise: usize, most: usize) -> Option<usize> {
+    /// A page's size; 0 is as many as where nothing is said.
+    pub(super) fn page_size(&mut self, size: u32) -> Option<usize> {
         match size as usize {
-            0 => Some(otherwise),
-            size if size <= most => Some(size),
-            _ => self.wrong("page_size", format!("must be 1 to {most}")),
+            0 => Some(PAGE),
+            size if size <= PAGE_MAX => Some(size),
+            _ => self.wrong("page_size", format!("must be 1 to {PAGE_MAX}, or 0 for {PAGE}")),
+        }
+    }
+
+    /// Where a page begins; empty is the first. A token is the last id of the page before.
+    pub(super) fn page_token<T: FromStr>(&mut self, token: &str) -> Option<Option<T>> {
+        match token.parse() {
+            _ if token.is_empty() => Some(None),
+            Ok(last) => Some(Some(last)),
+            Err(_) => self.wrong("page_token", "must be the next_page_token of the page before"),
         }
     }
 
@@ -185,6 +251,10 @@ const DELIVERY: &str = "dlv_";
 pub fn delivery_id(ask: &str, revision: u64) -> String {
     let characters = ask.strip_prefix(AskId::PREFIX).unwrap_or(ask);
     format!("{DELIVERY}{characters}_{revision}")
+}
+
+fn too_long(text: &str, most: usize) -> String {
+    format!("must be at most {most} bytes, not {}", text.len())
 }
 
 fn question_of(question: v1::Question) -> Question {

@@ -1,29 +1,34 @@
 //! Serving: the services on a socket and on loopback, and stopping in a bounded time.
 
-use super::DESCRIPTORS;
 use super::status::status;
 use super::v1::admin_service_server::AdminServiceServer;
 use super::v1::ask_service_server::AskServiceServer;
 use super::v1::session_service_server::SessionServiceServer;
+use super::{DESCRIPTORS, connections};
 use crate::error::{Error, Reason};
 use crate::service::{Caller, Credential, Service};
+use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
-use tokio_stream::{Stream, StreamExt};
+use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic::transport::server::UdsConnectInfo;
 use tonic::{Request, Response, Status};
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
 
 /// The most bytes of one message in: an ask at all its limits is under it; more is a mistake or
 /// mischief.
 pub const MESSAGE_BYTES: usize = 256 << 10;
 /// Calls a connection may have open at once. Watches share connections; a thousand are plenty.
 const STREAMS_A_CONNECTION: u32 = 1_024;
+/// The header that carries a caller's token.
+pub(super) const AUTHORIZATION: &str = "authorization";
 /// How often an idle connection is asked whether it is there, and how long it has to say so.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 /// How long a stop waits for clients to take what is sent to them.
@@ -49,80 +54,83 @@ pub(super) fn reply<T>(message: T) -> Reply<T> {
 }
 
 /// Serves until `shutdown`, then stops the service and drains: returns when every connection is
-/// closed, at most five seconds later.
+/// closed. Those still open after five seconds are severed.
 ///
 /// # Errors
 ///
-/// When a listener fails.
+/// When what describes the services cannot be read, or the serving itself fails.
 pub async fn serve(
     service: Service,
     listeners: Listeners,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
+    let (health, routes) = routes(&service).await?;
+    let sever = CancellationToken::new();
+    let stopping = async {
+        shutdown.cancelled().await;
+        for name in SERVICES {
+            health.set_service_status(name, ServingStatus::NotServing).await;
+        }
+        service.shutdown();
+    };
+    let until = || shutdown.clone().cancelled_owned();
+    let on_unix = async {
+        let Some(listener) = listeners.unix else { return Ok(()) };
+        let incoming = connections::over_unix(listener, sever.clone());
+        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until()).await
+    };
+    let on_tcp = async {
+        let Some(listener) = listeners.tcp else { return Ok(()) };
+        let incoming = connections::over_tcp(listener, sever.clone());
+        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until()).await
+    };
+    let draining = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(DRAIN).await;
+        tracing::warn!("some clients did not take what was sent to them; they are cut off");
+        sever.cancel();
+        std::future::pending::<Infallible>().await
+    };
+    let serving = async { tokio::join!(on_unix, on_tcp, stopping) };
+    tokio::select! {
+        (unix, tcp, ()) = serving => unix.and(tcp).map_err(io::Error::other),
+        never = draining => match never {},
+    }
+}
+
+/// The services by their names on the wire, and all of them together: what health speaks of.
+const SERVICES: [&str; 4] = [
+    "",
+    <AskServiceServer<Api> as NamedService>::NAME,
+    <SessionServiceServer<Api> as NamedService>::NAME,
+    <AdminServiceServer<Api> as NamedService>::NAME,
+];
+
+async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
     let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_serving::<AskServiceServer<Api>>().await;
-    health.set_serving::<SessionServiceServer<Api>>().await;
-    health.set_serving::<AdminServiceServer<Api>>().await;
+    for name in SERVICES {
+        health.set_service_status(name, ServingStatus::Serving).await;
+    }
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let reflection_v1 = reflection().build_v1().map_err(io::Error::other)?;
-    let reflection_v1alpha = reflection().build_v1alpha().map_err(io::Error::other)?;
     let api = Api { service: service.clone() };
+    let asks = AskServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES);
+    let sessions = SessionServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES);
+    let admin = AdminServiceServer::new(api).max_decoding_message_size(MESSAGE_BYTES);
     let routes = Routes::new(health_service)
-        .add_service(reflection_v1)
-        .add_service(reflection_v1alpha)
-        .add_service(AskServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES))
-        .add_service(
-            SessionServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES),
-        )
-        .add_service(AdminServiceServer::new(api).max_decoding_message_size(MESSAGE_BYTES));
-
-    let stop = shutdown.clone();
-    let stopping = async move {
-        stop.cancelled().await;
-        health.set_not_serving::<AskServiceServer<Api>>().await;
-        health.set_not_serving::<SessionServiceServer<Api>>().await;
-        health.set_not_serving::<AdminServiceServer<Api>>().await;
-        service.shutdown();
-    };
-    let over_unix = async {
-        let Some(listener) = listeners.unix else { return Ok(()) };
-        let incoming = UnixListenerStream::new(listener);
-        let until = shutdown.clone().cancelled_owned();
-        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until).await
-    };
-    let over_tcp = async {
-        let Some(listener) = listeners.tcp else { return Ok(()) };
-        let incoming = TcpListenerStream::new(listener).map(|accepted| {
-            // Without this every small reply waits for the acknowledgement of the one before it.
-            accepted.inspect(|stream| drop(stream.set_nodelay(true)))
-        });
-        let until = shutdown.clone().cancelled_owned();
-        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until).await
-    };
-    let serving = async {
-        let (unix, tcp, ()) = tokio::join!(over_unix, over_tcp, stopping);
-        unix.and(tcp).map_err(io::Error::other)
-    };
-    let give_up = async {
-        shutdown.cancelled().await;
-        tokio::time::sleep(DRAIN).await;
-    };
-    tokio::select! {
-        served = serving => served,
-        () = give_up => {
-            tracing::warn!("some clients did not take what was sent to them; they are cut off");
-            Ok(())
-        }
-    }
+        .add_service(reflection().build_v1().map_err(io::Error::other)?)
+        .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
+        .add_service(asks)
+        .add_service(sessions)
+        .add_service(admin);
+    Ok((health, routes))
 }
 
 fn server() -> Server {
     Server::builder()
-        .tcp_nodelay(true)
         .max_concurrent_streams(STREAMS_A_CONNECTION)
         .http2_keepalive_interval(Some(KEEPALIVE.0))
         .http2_keepalive_timeout(Some(KEEPALIVE.1))
@@ -151,7 +159,7 @@ impl Api {
 /// What a request carries of its caller. A header that is not a bearer token is a bad credential,
 /// never none.
 fn credential<T>(request: &Request<T>) -> Result<Credential, Error> {
-    let mut headers = request.metadata().get_all("authorization").iter();
+    let mut headers = request.metadata().get_all(AUTHORIZATION).iter();
     let token = match (headers.next(), headers.next()) {
         (None, _) => None,
         (Some(header), None) => {

@@ -2,11 +2,11 @@
 
 use super::convert;
 use super::read::Fields;
-use super::server::{Api, Reply, StreamOf, reply};
+use super::server::{AUTHORIZATION, Api, Reply, StreamOf, reply};
 use super::status::status;
 use super::v1::{self, session_service_server::SessionService};
 use crate::error::Error;
-use crate::service::{Changed, HOLD_IDLE, PAGE, PAGE_MAX};
+use crate::service::{Changed, HOLD_IDLE};
 use crate::session::Kind;
 use futures_util::stream;
 use tonic::{Request, Status, async_trait};
@@ -36,10 +36,12 @@ impl SessionService for Api {
     }
 
     async fn enroll(&self, request: Request<v1::EnrollRequest>) -> Reply<v1::EnrollResponse> {
-        // With a ticket the ticket speaks for the call, and no other credential is needed.
-        let caller = match request.get_ref().ticket.is_empty() {
-            true => Some(self.caller(&request).await?),
-            false => None,
+        // With a ticket the ticket speaks for the call, and no other credential is needed; one that
+        // is sent all the same has to be good.
+        let has_ticket = !request.get_ref().ticket.is_empty();
+        let caller = match has_ticket && !request.metadata().contains_key(AUTHORIZATION) {
+            true => None,
+            false => Some(self.caller(&request).await?),
         };
         let request = request.into_inner();
         let mut fields = Fields::default();
@@ -181,8 +183,8 @@ impl SessionService for Api {
     ) -> Reply<v1::ListSessionsResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let after = fields.optional("page_token", &request.page_token);
-        let page = fields.page(request.page_size, PAGE, PAGE_MAX);
+        let after = fields.page_token(&request.page_token);
+        let page = fields.page_size(request.page_size);
         let (after, page) = fields.done(after.zip(page))?;
         let ended = request.include_ended;
         let listed = self.service.sessions(&caller, ended, after, page).await;

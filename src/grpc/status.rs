@@ -50,16 +50,17 @@ pub fn status(error: Error) -> Status {
     with_reason(code, reason, message, details)
 }
 
-/// The status with which a stream of an ask is cut: it carries the revision to resume at.
-pub fn cut(error: Error, revision: u64) -> Status {
-    if !matches!(error, Error::Unavailable(..)) {
-        return status(error);
+/// The status with which a stream of an ask is cut: it carries the revision to resume at, once
+/// anything was sent.
+pub fn cut(error: Error, last: Option<u64>) -> Status {
+    match (error, last) {
+        (Error::Unavailable(reason, message, after), Some(revision)) => {
+            let mut details = info(&[(REVISION, revision.to_string())]);
+            details.set_retry_info(Some(after));
+            with_reason(Code::Unavailable, reason, message, details)
+        }
+        (error, _) => status(error),
     }
-    let message = error.to_string();
-    let Error::Unavailable(reason, _, after) = error else { unreachable!("it was looked at") };
-    let mut details = info(&[(REVISION, revision.to_string())]);
-    details.set_retry_info(Some(after));
-    with_reason(Code::Unavailable, reason, message, details)
 }
 
 fn with_reason(code: Code, reason: Reason, message: String, mut details: ErrorDetails) -> Status {
@@ -129,7 +130,17 @@ mod tests {
             assert_eq!(details.retry_info().is_some(), retries);
             assert_eq!(details.bad_request().map_or(0, |bad| bad.field_violations.len()), fields);
         }
-        let cut = cut(Error::stopping(), 7);
-        assert_eq!(cut.get_error_details().error_info().unwrap().metadata[REVISION], "7");
+    }
+
+    #[test]
+    fn a_cut_stream_says_where_to_resume_once_anything_was_sent() {
+        let revision = |last| {
+            let details = cut(Error::stopping(), last).get_error_details();
+            assert!(details.retry_info().is_some());
+            details.error_info().unwrap().metadata.get(REVISION).cloned()
+        };
+        assert_eq!(revision(Some(7)).as_deref(), Some("7"));
+        assert_eq!(revision(None), None);
+        assert_eq!(cut(Error::no_such_ask("x"), Some(7)).code(), Code::NotFound);
     }
 }
