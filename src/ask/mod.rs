@@ -261,9 +261,11 @@ impl Ask {
 
     /// Whether the asker still has something to acknowledge: a turn, or the outcome.
     pub fn is_unread(&self) -> bool {
-        match &self.state {
-            State::Open => self.turns.iter().any(|turn| turn.unread),
-            State::Settled { delivery, .. } => *delivery == Delivery::Unread,
+        match self.delivery() {
+            Some(Delivery::Unread) => true,
+            Some(Delivery::Undeliverable { .. }) => false,
+            // A withdrawal needs no delivery, and leaves what was said before it unread.
+            Some(Delivery::Acknowledged(_)) | None => self.turns.iter().any(|turn| turn.unread),
         }
     }
 
@@ -300,3 +302,6 @@ impl Ask {
 fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     one.into_iter().chain(other).min()
 }
+
+#[cfg(test)]
+mod tests;

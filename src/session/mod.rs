@@ -184,3 +184,6 @@ impl From<Principal> for crate::ask::Actor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
