@@ -11,6 +11,7 @@ mod decide;
 pub mod event;
 mod evolve;
 pub mod limits;
+mod moves;
 pub mod names;
 pub mod route;
 pub mod text;

@@ -36,6 +36,7 @@ use clock::{Clock, Source};
 use hub::{Hub, Topic};
 use request::{Deed, Reply, Request};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -68,6 +69,8 @@ struct Shared {
     deadline_moved: Notify,
     /// A commit may have left asks to sweep.
     to_sweep: Notify,
+    /// A commit failed, and may be on disk all the same: the next one that does not wakes everybody.
+    shaken: AtomicBool,
     /// Nothing new is taken up any more.
     stopping: CancellationToken,
     /// Everything taken up is on disk and answered.
@@ -102,6 +105,7 @@ impl Engine {
             holds: holds::Holds::default(),
             deadline_moved: Notify::new(),
             to_sweep: Notify::new(),
+            shaken: AtomicBool::new(false),
             stopping: CancellationToken::new(),
             stopped: CancellationToken::new(),
             helpers: TaskTracker::new(),

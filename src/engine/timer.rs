@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::request::Deed;
-use crate::ask::Timestamp;
+use crate::ask::{AskId, Timestamp};
 use futures_util::future::join_all;
 use std::time::Duration;
 
@@ -14,17 +14,20 @@ const BACK_OFF: Duration = Duration::from_millis(250);
 
 /// Runs for ever.
 pub(super) async fn run(engine: &Engine) {
+    let mut before = None;
     loop {
         match tick_due(engine).await {
-            Ok(true) => {}
-            Ok(false) => wait_for_next(engine).await,
+            Ok(None) => wait_for_next(engine).await,
+            // What is still due after its tick waits for something else: it is not asked in a loop.
+            Ok(first) if first == before => tokio::time::sleep(BACK_OFF).await,
+            Ok(first) => before = first,
             Err(()) => tokio::time::sleep(BACK_OFF).await,
         }
     }
 }
 
-/// Ticks what is due; whether anything was. An error leaves it due.
-async fn tick_due(engine: &Engine) -> Result<bool, ()> {
+/// Ticks what is due; gives the first of it, none where nothing is. An error leaves it due.
+async fn tick_due(engine: &Engine) -> Result<Option<(Timestamp, AskId)>, ()> {
     let now = engine.shared.clock.now().time;
     let due = engine.shared.store.deadlines(now, AT_ONCE).await.map_err(|fault| {
         tracing::warn!(%fault, "deadlines cannot be read");
@@ -37,7 +40,7 @@ async fn tick_due(engine: &Engine) -> Result<bool, ()> {
             failed = true;
         }
     }
-    if failed { Err(()) } else { Ok(!due.is_empty()) }
+    if failed { Err(()) } else { Ok(due.first().copied()) }
 }
 
 /// Returns when the earliest deadline may be due, or may have moved.

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::store::{Batch, Change, Committed, Fault, Record};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -87,6 +88,7 @@ async fn serve(shared: &Shared, mut batch: Vec<Waiting>) {
             Err(fault) => {
                 // Whether it is on disk is not known. The caller asks again under the same request
                 // id, and the receipt, or its absence, tells.
+                shared.shaken.store(true, Ordering::Relaxed);
                 tracing::error!(%fault, requests = batch.len(), "a batch was not committed");
                 for waiting in batch {
                     let _ = waiting.reply.send(Err(Error::from(fault.clone())));
@@ -158,6 +160,10 @@ fn wake(shared: &Shared, outcomes: &[(Decided, Committed)]) {
             }
             _ => {}
         }
+    }
+    if shared.shaken.swap(false, Ordering::Relaxed) {
+        shared.hub.wake_all();
+        shared.to_sweep.notify_one();
     }
     shared.hub.wake(&topics);
     shared.deadline_moved.notify_one();

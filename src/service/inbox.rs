@@ -12,7 +12,7 @@ use crate::store::{Listing, Scope};
 use futures_util::stream;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Interval, MissedTickBehavior};
 
 /// Asks of an inbox that are watched, the oldest: what anybody can look through. Counts are exact.
 const WATCHED: usize = 500;
@@ -41,7 +41,7 @@ impl Service {
             scope: store_scope(caller, scope)?,
             known: None,
             total: 0,
-            sent: None,
+            pace: pace(),
             ended: false,
         };
         Ok(Box::pin(stream::unfold(watch, |mut watch| async move {
@@ -51,6 +51,13 @@ impl Service {
     }
 }
 
+/// At least [`BETWEEN`] from tick to tick; the first at once.
+fn pace() -> Interval {
+    let mut pace = tokio::time::interval(BETWEEN);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pace
+}
+
 struct InboxWatch {
     service: Service,
     subscription: Subscription,
@@ -58,7 +65,8 @@ struct InboxWatch {
     /// What was sent: ids and revisions; none before the snapshot.
     known: Option<BTreeMap<AskId, u64>>,
     total: usize,
-    sent: Option<Instant>,
+    /// Ticks when the next batch may be sent.
+    pace: Interval,
     ended: bool,
 }
 
@@ -71,10 +79,7 @@ impl InboxWatch {
         loop {
             self.subscription.mark_seen();
             match self.read().await {
-                Ok(Some(message)) => {
-                    self.sent = Some(Instant::now());
-                    return Some(Ok(message));
-                }
+                Ok(Some(message)) => return Some(Ok(message)),
                 Ok(None) => {}
                 Err(error) => return self.end(error),
             }
@@ -95,12 +100,10 @@ impl InboxWatch {
     }
 
     /// Lets changes gather until the next batch may be sent.
-    async fn pace(&self) {
-        if let Some(sent) = self.sent {
-            tokio::select! {
-                () = tokio::time::sleep_until(sent + BETWEEN) => {}
-                () = self.service.engine.stopping().cancelled() => {}
-            }
+    async fn pace(&mut self) {
+        tokio::select! {
+            _ = self.pace.tick() => {}
+            () = self.service.engine.stopping().cancelled() => {}
         }
     }
 

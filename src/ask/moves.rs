@@ -1,0 +1,117 @@
+//! Moving from hop to hop: because somebody refuses, because time passes. Part of
+//! [`decide()`](super::decide()), which has the table.
+
+use super::command::{IdleHops, Rejection};
+use super::content::Violation;
+use super::decide::within;
+use super::event::{Escalated, Event, EventKind};
+use super::names::Actor;
+use super::route::{Cause, Target};
+use super::time::{Now, Timestamp};
+use super::{Ask, ExpiryAction, evolve, limits};
+
+/// Moves it on for whoever is asked, or a person, from the hop they saw.
+pub(super) fn escalate(
+    ask: &Ask,
+    by: &Actor,
+    hop: usize,
+    reason: &Option<String>,
+    idle: &IdleHops,
+    now: Now,
+) -> Result<Vec<Event>, Rejection> {
+    within("reason", reason.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
+    if let Actor::Session(session) = by {
+        let saw_itself = |hop: usize| {
+            ask.visited.contains(&hop) && ask.route.hops[hop].to.session() == Some(session)
+        };
+        if !saw_itself(hop) {
+            return Err(Rejection::NotSender);
+        }
+    }
+    if hop < ask.hop.index {
+        // It has moved on already: who is asked now stands in the receipt.
+        return Ok(Vec::new());
+    }
+    if hop > ask.hop.index {
+        let here = format!("the ask is at hop {}, and has not been further", ask.hop.index);
+        return Err(Rejection::Invalid(vec![Violation::new("hop", here)]));
+    }
+    let moved = next_hop(ask, Cause::Refused, by.clone(), reason.clone(), idle, now);
+    let kind = EventKind::Escalated(moved.ok_or(Rejection::LastHop)?);
+    Ok(vec![Event { revision: ask.revision + 1, time: now.time, kind }])
+}
+
+/// The move to the next hop that is not idle; none from the last. Its time starts now, when the
+/// move commits, so that no one is passed over before they were told (rule 22).
+pub(super) fn next_hop(
+    ask: &Ask,
+    cause: Cause,
+    by: Actor,
+    reason: Option<String>,
+    idle: &IdleHops,
+    now: Now,
+) -> Option<Escalated> {
+    let landing = ask.route.first_awake(ask.hop.index + 1, idle)?;
+    let timeout = ask.route.hops[landing.index].timeout;
+    Some(Escalated {
+        hop: landing.index,
+        cause,
+        by,
+        reason,
+        deadline: timeout.map(|timeout| now.time + timeout),
+        skipped: landing.skipped,
+    })
+}
+
+/// The move to the first hop of people, from wherever a session is asked.
+fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
+    let landing = ask.route.first_people(ask.hop.index, idle);
+    let landing = landing.expect("the last hop of a route is people");
+    let timeout = ask.route.hops[landing.index].timeout;
+    Escalated {
+        hop: landing.index,
+        cause: Cause::AskersExpiry,
+        by: Actor::Timer,
+        reason: Some("the asker's deadline passed while a session was asked".to_owned()),
+        deadline: timeout.map(|timeout| now.time + timeout),
+        skipped: landing.skipped,
+    }
+}
+
+/// Whatever is due, in due order, each as if alone (rules 3 and 22).
+pub(super) fn tick(ask: &Ask, idle: &IdleHops, now: Now) -> Vec<Event> {
+    let mut ask = ask.clone();
+    let mut events = Vec::new();
+    while let Some(kind) = due(&ask, idle, now) {
+        let event = Event { revision: ask.revision + 1, time: now.time, kind };
+        ask = evolve(Some(ask), &event);
+        events.push(event);
+    }
+    events
+}
+
+fn due(ask: &Ask, idle: &IdleHops, now: Now) -> Option<EventKind> {
+    let is_due = |time: Timestamp| time <= now.time;
+    if !ask.is_open() {
+        return None;
+    }
+    if let Some(claim) = &ask.claim {
+        return is_due(claim.lapse).then(|| EventKind::ClaimLapsed { by: claim.by.clone() });
+    }
+    let route = ask.hop.deadline.filter(|time| is_due(*time));
+    let expiry = ask.expiry.filter(|expiry| is_due(expiry.time));
+    match (route, expiry) {
+        (Some(route), expiry) if expiry.is_none_or(|expiry| route <= expiry.time) => {
+            let who = ask.route.target(ask.hop.index);
+            let after = route.since(ask.hop.since);
+            let reason = format!("{who} did not answer in {after}");
+            let moved = next_hop(ask, Cause::Timeout, Actor::Timer, Some(reason), idle, now);
+            Some(EventKind::Escalated(moved.expect("only the last hop has no timer")))
+        }
+        (_, Some(expiry)) => match (ask.route.target(ask.hop.index), expiry.action) {
+            (Target::Session(_), _) => Some(EventKind::Escalated(to_people(ask, idle, now))),
+            (Target::People { .. }, ExpiryAction::Stop) => Some(EventKind::Expired),
+        },
+        (_, None) => None,
+    }
+}
