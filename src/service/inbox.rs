@@ -11,8 +11,9 @@ use crate::session::Principal;
 use crate::store::{Listing, Scope};
 use futures_util::stream;
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::Sleep;
 
 /// Asks of an inbox that are watched, the oldest: what anybody can look through. Counts are exact.
 const WATCHED: usize = 500;
@@ -41,7 +42,7 @@ impl Service {
             scope: store_scope(caller, scope)?,
             known: None,
             total: 0,
-            sent: None,
+            pause: None,
             ended: false,
         };
         Ok(Box::pin(stream::unfold(watch, |mut watch| async move {
@@ -58,7 +59,8 @@ struct InboxWatch {
     /// What was sent: ids and revisions; none before the snapshot.
     known: Option<BTreeMap<AskId, u64>>,
     total: usize,
-    sent: Option<Instant>,
+    /// Runs out when the next batch may be sent; none before the first.
+    pause: Option<Pin<Box<Sleep>>>,
     ended: bool,
 }
 
@@ -72,7 +74,7 @@ impl InboxWatch {
             self.subscription.mark_seen();
             match self.read().await {
                 Ok(Some(message)) => {
-                    self.sent = Some(Instant::now());
+                    self.pause = Some(Box::pin(tokio::time::sleep(BETWEEN)));
                     return Some(Ok(message));
                 }
                 Ok(None) => {}
@@ -95,10 +97,10 @@ impl InboxWatch {
     }
 
     /// Lets changes gather until the next batch may be sent.
-    async fn pace(&self) {
-        if let Some(sent) = self.sent {
+    async fn pace(&mut self) {
+        if let Some(pause) = self.pause.take() {
             tokio::select! {
-                () = tokio::time::sleep_until(sent + BETWEEN) => {}
+                () = pause => {}
                 () = self.service.engine.stopping().cancelled() => {}
             }
         }
