@@ -32,7 +32,7 @@ pub fn data() -> Result<PathBuf, Failure> {
     data_of(|name| env::var_os(name))
 }
 
-fn data_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+pub(crate) fn data_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // A relative XDG_DATA_HOME is to be ignored, as its specification says.
     let shared = || set("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
