@@ -11,8 +11,9 @@ use crate::session::Principal;
 use crate::store::{Listing, Scope};
 use futures_util::stream;
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::time::Sleep;
 
 /// Asks of an inbox that are watched, the oldest: what anybody can look through. Counts are exact.
 const WATCHED: usize = 500;
@@ -41,7 +42,7 @@ impl Service {
             scope: store_scope(caller, scope)?,
             known: None,
             total: 0,
-            pace: pace(),
+            pause: None,
             ended: false,
         };
         Ok(Box::pin(stream::unfold(watch, |mut watch| async move {
@@ -51,13 +52,6 @@ impl Service {
     }
 }
 
-/// At least [`BETWEEN`] from tick to tick; the first at once.
-fn pace() -> Interval {
-    let mut pace = tokio::time::interval(BETWEEN);
-    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    pace
-}
-
 struct InboxWatch {
     service: Service,
     subscription: Subscription,
@@ -65,8 +59,8 @@ struct InboxWatch {
     /// What was sent: ids and revisions; none before the snapshot.
     known: Option<BTreeMap<AskId, u64>>,
     total: usize,
-    /// Ticks when the next batch may be sent.
-    pace: Interval,
+    /// Runs out when the next batch may be sent; none before the first.
+    pause: Option<Pin<Box<Sleep>>>,
     ended: bool,
 }
 
@@ -79,7 +73,10 @@ impl InboxWatch {
         loop {
             self.subscription.mark_seen();
             match self.read().await {
-                Ok(Some(message)) => return Some(Ok(message)),
+                Ok(Some(message)) => {
+                    self.pause = Some(Box::pin(tokio::time::sleep(BETWEEN)));
+                    return Some(Ok(message));
+                }
                 Ok(None) => {}
                 Err(error) => return self.end(error),
             }
@@ -101,9 +98,11 @@ impl InboxWatch {
 
     /// Lets changes gather until the next batch may be sent.
     async fn pace(&mut self) {
-        tokio::select! {
-            _ = self.pace.tick() => {}
-            () = self.service.engine.stopping().cancelled() => {}
+        if let Some(pause) = self.pause.take() {
+            tokio::select! {
+                () = pause => {}
+                () = self.service.engine.stopping().cancelled() => {}
+            }
         }
     }
 

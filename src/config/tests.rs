@@ -1,0 +1,104 @@
+//! Where each setting comes from, and what is refused with its place.
+
+use super::*;
+
+fn folder(file: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join(FILE), file).expect("written");
+    folder
+}
+
+fn load(folder: &Path, args: Args, set: &[(&str, &str)]) -> Result<Config, Faults> {
+    let args = Args { data: args.data.or(Some(folder.to_owned())), ..args };
+    Config::from(args, |name| {
+        set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+    })
+}
+
+#[test]
+fn the_defaults_need_no_argument() {
+    let home = [("HOME", "/h")];
+    let variable = |name: &str| {
+        home.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+    };
+    let config = Config::from(Args::default(), variable).expect("it is whole");
+    assert_eq!(config, Config::of("/h/.local/share/askway"));
+    assert_eq!((config.listen, config.route_timeout), (Listen::Off, Span::from_mins(15)));
+    assert!(Config::from(Args::default(), |_| None).is_err());
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file_and_that_over_the_default() {
+    let folder = folder("route_timeout = \"3m\"\nlisten = \"127.0.0.1:3\"\nsocket = \"s\"\n");
+    let timeout = |args, set: &[_]| load(folder.path(), args, set).unwrap().route_timeout;
+    let typed = || Args { route_timeout: Some(Span::from_mins(1)), ..Args::default() };
+    let set = [("ASKWAY_ROUTE_TIMEOUT", "2m")];
+    assert_eq!(timeout(typed(), &set), Span::from_mins(1));
+    assert_eq!(timeout(Args::default(), &set), Span::from_mins(2));
+    assert_eq!(timeout(Args::default(), &[]), Span::from_mins(3));
+    assert_eq!(timeout(Args::default(), &[("ASKWAY_ROUTE_TIMEOUT", "")]), Span::from_mins(3));
+
+    let config = load(folder.path(), Args::default(), &[("ASKWAY_LISTEN", "off")]).unwrap();
+    assert_eq!((config.listen, config.log.as_str()), (Listen::Off, LOG));
+    assert_eq!(config.socket, folder.path().join("s"));
+}
+
+#[test]
+fn every_fault_is_told_with_its_place() {
+    let folder = folder("# ours\nlisten = \"0.0.0.0:1\"\nport = 7\nlog = 3\ndata = \"/x\"\n");
+    let file = folder.path().join(FILE).display().to_string();
+    let set = [("ASKWAY_ROUTE_TIMEOUT", "soon"), ("ASKWAY_LOG", "askway=loud")];
+    let faults = load(folder.path(), Args::default(), &set).unwrap_err();
+    let mut places: Vec<_> = faults.0.iter().map(|fault| fault.place.clone()).collect();
+    places.sort();
+    let mut expected = [
+        format!("{file}:2: listen"),
+        format!("{file}:3: port"),
+        format!("{file}:4: log"),
+        format!("{file}:5: data"),
+        "ASKWAY_LOG".to_owned(),
+        "ASKWAY_ROUTE_TIMEOUT".to_owned(),
+    ];
+    expected.sort();
+    assert_eq!(places, expected);
+    assert!(faults.to_string().contains("port: is no key; keys are socket, listen"));
+}
+
+#[test]
+fn a_file_that_is_not_toml_is_told_with_its_line() {
+    let folder = folder("log = \"info\"\nlisten = \n");
+    let faults = load(folder.path(), Args::default(), &[]).unwrap_err();
+    assert!(faults.to_string().contains("askway.toml:2: is not TOML"), "{faults}");
+}
+
+#[test]
+fn values_are_what_they_must_be() {
+    for good in ["off", "127.0.0.1:0", "127.1.2.3:9", "[::1]:7700"] {
+        assert!(listen(good).is_ok(), "{good}");
+    }
+    for bad in ["", "on", "7700", "localhost:7700", "0.0.0.0:1", "10.0.0.1:1", "[::]:1"] {
+        assert!(listen(bad).is_err(), "{bad}");
+    }
+    for (text, millis) in
+        [("2s", 2_000), ("15m", 900_000), ("1h 30m", 5_400_000), ("2d", 172_800_000), ("1ms", 1)]
+    {
+        assert_eq!(route_timeout(text), Ok(Span::from_millis(millis)), "{text}");
+    }
+    for bad in ["", "5", "0s", "-1m", "8d", "169h", "soon", "1us"] {
+        assert!(route_timeout(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_socket_whose_path_is_too_long_says_what_to_type() {
+    let folder = folder("");
+    let long = Args { socket: Some(format!("/{}", "x".repeat(107)).into()), ..Args::default() };
+    let faults = load(folder.path(), long, &[]).unwrap_err();
+    assert!(faults.to_string().contains("--socket"), "{faults}");
+    let fits = format!("/{}", "x".repeat(SOCKET_PATH_BYTES - 1));
+    let fits = Args { socket: Some(fits.into()), ..Args::default() };
+    assert!(load(folder.path(), fits, &[]).is_ok());
+    let deep = Args { data: Some(format!("/{}", "x".repeat(100)).into()), ..Args::default() };
+    let faults = load(folder.path(), deep, &[]).unwrap_err();
+    assert_eq!(faults.0[0].place, "--data");
+}
