@@ -11,7 +11,7 @@ use super::{
 /// # Panics
 ///
 /// When a history does not begin with `Filed`, or files twice: such a history was never written by
-/// [`decide`](super::decide()), and a store that returns it must be stopped, not served.
+/// [`decide()`](super::decide()), and a store that returns it must be stopped, not served.
 pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
     let Some(mut ask) = ask else {
         let EventKind::Filed(filed) = &event.kind else {

@@ -1,8 +1,8 @@
 //! The domain: what an ask is, what may be done to it, and what then has happened.
 //!
-//! Pure: no clock, no async, no wire, no store. [`decide`] looks at an ask and a command and says
-//! which events follow, or why none may; [`evolve`] folds an event into the ask. Everything else in
-//! the program only moves their inputs and outputs. Start reading at [`decide`].
+//! Pure: no clock, no async, no wire, no store. [`decide()`] looks at an ask and a command and says
+//! which events follow, or why none may; [`evolve()`] folds an event into the ask. Everything else in
+//! the program only moves their inputs and outputs. Start reading at [`decide()`].
 
 pub mod answer;
 pub mod command;

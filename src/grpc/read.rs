@@ -65,11 +65,7 @@ impl Fields {
     }
 
     /// Words that may be left out: a note, a reason.
-    pub(super) fn note(
-        &mut self,
-        field: &str,
-        note: Option<String>,
-    ) -> Option<Option<String>> {
+    pub(super) fn note(&mut self, field: &str, note: Option<String>) -> Option<Option<String>> {
         match &note {
             Some(text) if text.len() > limits::NOTE_BYTES => {
                 self.wrong(field, too_long(text, limits::NOTE_BYTES))

@@ -3,7 +3,7 @@
 
 mod stage;
 
-use super::render::{self, Out};
+use super::render::{Out, human};
 use super::{Exit, Failure};
 use crate::client::Watched;
 use crate::grpc::v1::{self, watch_inbox_response::Message};
@@ -63,7 +63,7 @@ impl Story {
             ask.hop.as_ref().is_some_and(|hop| hop.cause() == v1::HopCause::Timeout)
         });
         let second = second.await?;
-        self.say(&format!("The route timer ran out: it {}.", render::waits(&second)));
+        self.say(&format!("The route timer ran out: {}.", waits(&second)));
         self.person_answers(stage, &second).await?;
         let second = self.until_settled(stage, &second).await?;
         check("the person answers", &second, is_owner)?;
@@ -73,7 +73,7 @@ impl Story {
             ask.hop.as_ref().is_some_and(|hop| hop.cause() == v1::HopCause::Refused)
         });
         let third = third.await?;
-        self.say(&format!("The lead refused: it {}.", render::waits(&third)));
+        self.say(&format!("The lead refused: {}.", waits(&third)));
         stage.kill_daemon().await?;
         self.say("The daemon was killed with SIGKILL while the worker waits…");
         stage.start_daemon().await?;
@@ -190,6 +190,13 @@ fn typed(ask: &v1::Ask) -> Option<Vec<String>> {
         None if line.is_empty() => None,
         None => Some(vec!["--text".to_owned(), line.to_owned()]),
     }
+}
+
+/// Why it is with whom it waits on now.
+fn waits(ask: &v1::Ask) -> String {
+    let reason = ask.hop.as_ref().map(|hop| hop.reason.as_str()).unwrap_or_default();
+    let reason = crate::ask::text::visible_line(reason).into_owned();
+    format!("it waits on {} now ({reason})", human::waited_on(ask))
 }
 
 fn is_owner(who: &v1::actor::Who) -> bool {

@@ -19,13 +19,12 @@ pub(super) const STEP: Duration = Duration::from_secs(30);
 
 /// The lead: answers the first ask, lets the second pass, refuses the third.
 const LEAD: &str = r#"
+waiting() { "$ASKWAY" inbox --json "$@" | sed -n 's/.*"id":"\(ask_[a-z0-9]*\)".*/\1/p'; }
 "$ASKWAY" run --background --as worker -- sh -c "$WORKER" || exit 1
-"$ASKWAY" inbox --wait 30s > "$DEMO/asked" || exit 1
-"$ASKWAY" answer "$(cut -f1 "$DEMO/asked")" SQLite || exit 1
-"$ASKWAY" inbox --wait 30s > "$DEMO/asked" || exit 1
-while [ -n "$("$ASKWAY" inbox)" ]; do sleep 0.2; done
-"$ASKWAY" inbox --wait 30m > "$DEMO/asked" || exit 1
-"$ASKWAY" escalate "$(cut -f1 "$DEMO/asked")" -m "publishing is not mine to decide" || exit 1
+"$ASKWAY" answer "$(waiting --wait 30s)" SQLite || exit 1
+passed=$(waiting --wait 30s)
+while [ "$(waiting)" = "$passed" ]; do sleep 0.2; done
+"$ASKWAY" escalate "$(waiting --wait 30m)" -m "publishing is not mine to decide" || exit 1
 while [ ! -e "$DEMO/done" ]; do sleep 0.2; done
 "#;
 
