@@ -29,6 +29,7 @@ socket, listen, route_timeout and log. A flag wins over the environment, that ov
 Examples:
   askway serve
   askway serve --listen 127.0.0.1:7700 --route-timeout 5m")]
+#[group(skip)]
 pub struct Args {
     #[command(flatten)]
     config: config::Args,
