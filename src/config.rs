@@ -37,6 +37,7 @@ pub const SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else {
 
 /// What was typed.
 #[derive(Debug, Default, clap::Args)]
+#[group(skip)]
 pub struct Args {
     /// The folder that holds everything of this daemon [env: ASKWAY_DATA]
     #[arg(long, value_name = "FOLDER")]

@@ -143,8 +143,8 @@ async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Serve(args) => serve::run(args, out).await.map(Into::into),
         Verb::Demo(args) => demo::run(args, out).await.map(Into::into),
-        Verb::Run(args) => run::run(args).await,
-        Verb::Background(args) => background::run(args).await,
+        Verb::Run(args) => run::run(args, out).await,
+        Verb::Background(args) => background::run(args, out.json).await,
         verb => tokio::select! {
             ended = call(verb, out) => ended.map(Into::into),
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted.into()),

@@ -1,11 +1,13 @@
 //! `askway run`: a command as an agent's session. The session is enrolled, held while the command
 //! runs, and paused when it ends; run inside another session, its sender is that one.
 
+use super::render::Out;
 use super::{Exit, Failure, background, host_client, place};
 use crate::client::{Address, Client};
 use crate::grpc::v1;
 use crate::session::Secret;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
+use rustix::termios::tcgetpgrp;
 use std::env;
 use std::ffi::OsString;
 use std::io::Write;
@@ -16,6 +18,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::StreamExt;
+use tonic::Code;
 
 /// How long the end of a run waits for a daemon that is not there: its hold is lost anyway, and the
 /// session is paused without it.
@@ -68,12 +71,12 @@ impl Args {
     }
 }
 
-pub(super) async fn run(args: Args) -> Result<ExitCode, Failure> {
+pub(super) async fn run(args: Args, out: &mut Out) -> Result<ExitCode, Failure> {
     if args.background {
-        return background::leave_behind(&args).await;
+        return background::leave_behind(&args, out).await;
     }
     let held = Held::begin(&args, false).await.map_err(as_run_failure)?;
-    held.run(&args, None).await
+    held.run(&args, out.json, None).await
 }
 
 /// What `run` itself fails with: 125, so that it is not taken for the command's.
@@ -110,26 +113,44 @@ impl Held {
             (None, None, _) => return Err(Failure::usage("--as or --resume says which session")),
         };
         let client = Client::new(address.clone(), Some(given.token.clone()));
-        let hold = hold(&client, given.hold).await?;
-        Ok(Self { session: given.session, client, token: given.token, address, hold })
+        match hold(&client, given.hold).await {
+            Ok(hold) => {
+                Ok(Self { session: given.session, client, token: given.token, address, hold })
+            }
+            Err(failure) => {
+                // Never held, it would be active for ever; a new one has nothing to come back to.
+                leave(&client, &given.session, args.is_final || args.resume.is_none()).await;
+                Err(failure)
+            }
+        }
     }
 
     /// Runs the command in the session; with its output in `log`, where it runs in the background.
     /// Its exit code is ours.
-    pub async fn run(self, args: &Args, log: Option<std::fs::File>) -> Result<ExitCode, Failure> {
-        let mut child = self.spawn(args, log).map_err(as_run_failure)?;
-        let status = wait(&mut child)
-            .await
-            .map_err(|error| as_run_failure(Failure::io("waiting for the command", &error)))?;
+    pub async fn run(
+        self,
+        args: &Args,
+        json: bool,
+        log: Option<std::fs::File>,
+    ) -> Result<ExitCode, Failure> {
+        let ended = match self.spawn(args, json, log) {
+            Ok(mut child) => wait(&mut child)
+                .await
+                .map_err(|error| Failure::io("waiting for the command", &error)),
+            Err(failure) => Err(failure),
+        };
         self.end(args.is_final).await;
-        Ok(ExitCode::from(code_of(status)))
+        ended.map(|status| ExitCode::from(code_of(status))).map_err(as_run_failure)
     }
 
-    fn spawn(&self, args: &Args, log: Option<std::fs::File>) -> Result<Child, Failure> {
+    /// Starts the command, on this thread: on Linux it dies with the thread that started it, and this
+    /// is the main one, which ends last.
+    fn spawn(&self, args: &Args, json: bool, log: Option<std::fs::File>) -> Result<Child, Failure> {
         let failed = |error| Failure::io("the command does not start", &error);
         let own = env::current_exe().map_err(failed)?;
         let mut command = Command::new(own);
         command
+            .args(json.then_some("--json"))
             .arg("__exec")
             .arg(std::process::id().to_string())
             .arg("--")
@@ -149,28 +170,32 @@ impl Held {
         command.spawn().map_err(failed)
     }
 
-    /// Pauses the session, or ends it. A daemon that is not there finds the hold gone.
-    async fn end(self, for_good: bool) {
-        let client = self.client.with_patience(AT_THE_END);
-        let ended = async {
-            if for_good {
-                client.end_session(v1::EndSessionRequest::default()).await.map(|_| ())
-            } else {
-                client.pause_session(v1::PauseSessionRequest::default()).await.map(|_| ())
-            }
-        };
-        let said = match tokio::time::timeout(AT_THE_END * 2, ended).await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.message),
-            Err(_) => Some("the daemon does not answer".to_owned()),
-        };
-        if let Some(said) = said {
-            let session = &self.session.id;
-            let note = format!("askway: session {session} is not paused yet: {said}");
-            let _ = writeln!(anstream::stderr(), "{note}; it will be when its hold is missed");
-        }
+    /// Pauses the session, or ends it, and lets go of it.
+    pub async fn end(self, for_good: bool) {
+        leave(&self.client, &self.session, for_good).await;
         self.hold.abort();
     }
+}
+
+/// Pauses a session, or ends it. A daemon that is not there misses the hold later.
+async fn leave(client: &Client, session: &v1::Session, for_good: bool) {
+    let client = client.clone().with_patience(AT_THE_END);
+    let left = async {
+        if for_good {
+            client.end_session(v1::EndSessionRequest::default()).await.map(|_| ())
+        } else {
+            client.pause_session(v1::PauseSessionRequest::default()).await.map(|_| ())
+        }
+    };
+    let said = match tokio::time::timeout(AT_THE_END * 2, left).await {
+        Ok(Ok(())) => return,
+        // Somebody ended it, or resumed it elsewhere: it is not ours to leave any more.
+        Ok(Err(error)) if error.code == Code::Unauthenticated => return,
+        Ok(Err(error)) => error.message,
+        Err(_) => "the daemon does not answer".to_owned(),
+    };
+    let note = format!("askway: session {} is not paused yet: {said}", session.id);
+    let _ = writeln!(anstream::stderr(), "{note}; it will be when its hold is missed");
 }
 
 /// A session with its secrets.
@@ -275,18 +300,33 @@ async fn wait(child: &mut Child) -> std::io::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut quit = signal(SignalKind::quit())?;
     loop {
         let forward = tokio::select! {
             status = child.wait() => return status,
             _ = terminate.recv() => Signal::TERM,
             _ = hang_up.recv() => Signal::HUP,
-            _ = interrupt.recv() => continue,
+            _ = interrupt.recv() => Signal::INT,
+            _ = quit.recv() => Signal::QUIT,
         };
-        let pid = child.id().and_then(|id| Pid::from_raw(id as i32));
+        if matches!(forward, Signal::INT | Signal::QUIT) && is_in_the_foreground() {
+            continue;
+        }
+        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         if let Some(pid) = pid {
-            let _ = kill_process(pid, forward);
+            // Gone in this very moment, it needs no signal.
+            let _ = match cfg!(target_os = "linux") {
+                true => kill_process(pid, forward),
+                false => kill_process_group(pid, forward),
+            };
         }
     }
+}
+
+/// Whether what a terminal's keys send reaches us and the command alike.
+fn is_in_the_foreground() -> bool {
+    let terminal = std::fs::File::open("/dev/tty");
+    terminal.is_ok_and(|terminal| tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp()))
 }
 
 /// A command's own code; for one that a signal ended, 128 and the signal, as shells say it.

@@ -1,0 +1,18 @@
+//! `askway demo`: all of it happens, in time, and leaves nothing behind.
+
+use super::{askway, code, text};
+use std::time::{Duration, Instant};
+
+#[test]
+fn the_demo_tells_the_whole_story_in_under_a_minute() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let begun = Instant::now();
+    let told = askway(folder.path()).arg("demo").env("TMPDIR", folder.path()).output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert_eq!(code(&told), 0, "{told:?}");
+    let story = text(&told.stdout);
+    for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
+        assert!(story.contains(step), "{step}: {story}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left");
+}
