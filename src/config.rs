@@ -1,198 +1,419 @@
-//! What the daemon was told, and what it means: flags before the environment, before `askway.toml`
-//! in the data folder, before defaults; validated once.
+//! What the daemon is told: [`Args`], as typed, becomes [`Config`], as meant. Every value is looked at
+//! once, here, and every fault is told with the place it stands in.
+//!
+//! A flag wins over the environment, the environment over `askway.toml` in the data folder, the file
+//! over the default:
+//!
+//! | flag              | environment            | file            | default                              |
+//! |-------------------|------------------------|-----------------|--------------------------------------|
+//! | `--data`          | `ASKWAY_DATA`          | (it lies there) | `$XDG_DATA_HOME/askway`, else `~/.local/share/askway` |
+//! | `--socket`        | `ASKWAY_SOCKET`        | `socket`        | `askway.sock` in the data folder     |
+//! | `--listen`        | `ASKWAY_LISTEN`        | `listen`        | `off`                                |
+//! | `--route-timeout` | `ASKWAY_ROUTE_TIMEOUT` | `route_timeout` | `15m`                                |
+//! | `--log`           | `ASKWAY_LOG`           | `log`           | `warn,askway=info`                   |
+//!
+//! Every key of the file is a string. This module touches no more than that file; what becomes of a
+//! `Config` is in [`serve`](crate::serve).
 
 use crate::ask::{Span, limits};
-use crate::cli::place;
-use serde::Deserialize;
-use std::fmt;
+use crate::cli::{length_of_time, place};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{env, fmt, fs, io};
+use toml::de::{DeTable, DeValue};
+use tracing_subscriber::EnvFilter;
 
-/// The file of settings, in the data folder.
+/// The file in the data folder.
 pub const FILE: &str = "askway.toml";
 
-/// The longest path a Unix socket may have, on every system that has them.
-const SOCKET_PATH_BYTES: usize = 103;
+/// What is logged where nothing is said.
+pub const LOG: &str = "warn,askway=info";
 
-/// What was typed, or set in the environment.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct Typed {
-    /// The data folder [default: askway in the user's data folder].
-    #[arg(long, env = "ASKWAY_DATA", value_name = "DIR")]
+/// Bytes of a socket's path: the system's `sun_path`, less the zero at its end.
+pub const SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// What was typed.
+#[derive(Debug, Default, clap::Args)]
+pub struct Args {
+    /// The folder that holds everything of this daemon [env: ASKWAY_DATA]
+    #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// The Unix socket [default: askway.sock in the data folder].
-    #[arg(long, env = "ASKWAY_SOCKET", value_name = "PATH")]
+    /// The Unix socket to serve on [env: ASKWAY_SOCKET] [default: askway.sock in the data folder]
+    #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// Also listen on loopback, for callers with a token: 127.0.0.1:PORT, or off [default: off].
-    #[arg(long, env = "ASKWAY_LISTEN", value_name = "ADDRESS")]
-    pub listen: Option<String>,
-    /// How long the sender of work is asked before a person is [default: 15m].
-    #[arg(long, env = "ASKWAY_ROUTE_TIMEOUT", value_name = "LENGTH")]
-    pub route_timeout: Option<String>,
-    /// What to say on stderr, as a filter of `tracing` [default: warn,askway=info].
-    #[arg(long, env = "ASKWAY_LOG", value_name = "FILTER")]
+    /// The loopback address to serve on as well, or off [env: ASKWAY_LISTEN] [default: off]
+    #[arg(long, value_name = "127.0.0.1:PORT|off", value_parser = listen)]
+    pub listen: Option<Listen>,
+    /// How long a session is asked before a question moves on [env: ASKWAY_ROUTE_TIMEOUT]
+    /// [default: 15m]
+    #[arg(long, value_name = "LENGTH", value_parser = route_timeout)]
+    pub route_timeout: Option<Span>,
+    /// What to log, on stderr [env: ASKWAY_LOG] [default: warn,askway=info]
+    #[arg(long, value_name = "LEVELS", value_parser = log)]
     pub log: Option<String>,
 }
 
-/// What is in the file. Every key is also a flag.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    socket: Option<PathBuf>,
-    listen: Option<String>,
-    route_timeout: Option<String>,
-    log: Option<String>,
-}
-
-/// What it means.
+/// What is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The data folder.
+    /// The data folder, absolute.
     pub data: PathBuf,
-    /// The Unix socket.
+    /// The socket, absolute; short enough to be one.
     pub socket: PathBuf,
-    /// Loopback, where it is wanted.
-    pub listen: Option<SocketAddr>,
+    /// Whether to serve on loopback, and where.
+    pub listen: Listen,
     /// How long a session is asked.
     pub route_timeout: Span,
-    /// What to say on stderr.
+    /// What to log: directives of tracing's filter.
     pub log: String,
 }
 
-/// What is wrong with the configuration, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong(pub String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Whether to serve on TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listen {
+    /// On the socket alone.
+    #[default]
+    Off,
+    /// On this loopback address too. Port 0 is one that the system picks.
+    On(SocketAddr),
 }
 
-impl std::error::Error for Wrong {}
+/// What is wrong with what the daemon was told: all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults(pub Vec<Fault>);
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it stands: a flag, a variable of the environment, or file, line and key.
+    pub place: String,
+    /// What it must be.
+    pub message: String,
+}
 
 impl Config {
-    /// The configuration that `args` and the file in the data folder make.
+    /// What `args`, the process's environment and the data folder's file say together.
     ///
     /// # Errors
     ///
-    /// What is wrong, where.
-    pub fn new(args: Typed) -> Result<Self, Wrong> {
-        let data = match args.data.clone().filter(|data| !data.as_os_str().is_empty()) {
-            Some(data) => data,
-            None => place::data().map_err(|failure| Wrong(failure.message))?,
-        };
-        let data = std::path::absolute(&data)
-            .map_err(|error| Wrong(format!("{}: {error}", data.display())))?;
-        let file = read(&data.join(FILE))?;
-        Self::of(args, file, data)
+    /// Everything that is wrong with them.
+    pub fn load(args: Args) -> Result<Self, Faults> {
+        Self::from(args, |name| env::var_os(name))
     }
 
-    fn of(args: Typed, file: File, data: PathBuf) -> Result<Self, Wrong> {
-        let socket = args.socket.or(file.socket).unwrap_or_else(|| data.join(place::SOCKET));
-        // A relative path in the file, or typed, is relative to the data folder: it does not move
-        // with whoever starts the daemon.
-        let socket = data.join(socket);
-        if socket.as_os_str().len() > SOCKET_PATH_BYTES {
-            return Err(Wrong(format!(
-                "the socket's path {} is longer than the {SOCKET_PATH_BYTES} bytes a socket's may \
-                 be; name a shorter one with --socket",
-                socket.display()
-            )));
+    /// The defaults for a data folder, without environment and file: a test's.
+    pub fn of(data: impl Into<PathBuf>) -> Self {
+        let data = data.into();
+        let socket = data.join(place::SOCKET);
+        let (listen, route_timeout) = (Listen::Off, limits::ROUTE_TIMEOUT);
+        Self { data, socket, listen, route_timeout, log: LOG.to_owned() }
+    }
+
+    fn from(args: Args, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Faults> {
+        let mut faults = Faults::default();
+        let found = args.data.or_else(|| place::data_of(&variable).ok());
+        let data = found.and_then(|data| std::path::absolute(data).ok()).ok_or_else(|| {
+            faults.clone().and("--data", "is needed: neither ASKWAY_DATA nor HOME names a folder")
+        })?;
+        let file = File::read(&data.join(FILE), &mut faults);
+        let mut told = Told { variable: &variable, file, faults };
+
+        let socket = args.socket.map(|socket| ("--socket".to_owned(), socket));
+        let socket = socket.or_else(|| {
+            told.say("ASKWAY_SOCKET", "socket", |path| {
+                if path.is_empty() { Err("must be a path".into()) } else { Ok(PathBuf::from(path)) }
+            })
+        });
+        let listen = args.listen.or_else(|| Some(told.say("ASKWAY_LISTEN", "listen", listen)?.1));
+        let route_timeout = args
+            .route_timeout
+            .or_else(|| Some(told.say("ASKWAY_ROUTE_TIMEOUT", "route_timeout", route_timeout)?.1));
+        let log = args.log.or_else(|| Some(told.say("ASKWAY_LOG", "log", log)?.1));
+
+        let mut faults = told.faults;
+        let socket = socket_path(&data, socket, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults);
         }
-        let listen = args.listen.or(file.listen).unwrap_or_else(|| "off".to_owned());
-        let route_timeout = match args.route_timeout.or(file.route_timeout) {
-            Some(text) => route_timeout(&text)?,
-            None => limits::ROUTE_TIMEOUT,
+        Ok(Self {
+            data,
+            socket,
+            listen: listen.unwrap_or_default(),
+            route_timeout: route_timeout.unwrap_or(limits::ROUTE_TIMEOUT),
+            log: log.unwrap_or_else(|| LOG.to_owned()),
+        })
+    }
+}
+
+/// The socket, absolute: one from the file lies relative to the data folder.
+fn socket_path(data: &Path, socket: Option<(String, PathBuf)>, faults: &mut Faults) -> PathBuf {
+    let (said, path) = socket.unwrap_or_else(|| ("--data".to_owned(), data.join(place::SOCKET)));
+    let is_of_file = said.contains(FILE);
+    let path =
+        if is_of_file { data.join(path) } else { std::path::absolute(&path).unwrap_or(path) };
+    let bytes = path.as_os_str().as_bytes().len();
+    if bytes > SOCKET_PATH_BYTES {
+        let message = format!(
+            "the socket's path has {bytes} bytes and the system takes {SOCKET_PATH_BYTES}: name a \
+             shorter one with --socket ({})",
+            path.display()
+        );
+        faults.add(said, message);
+    }
+    path
+}
+
+/// What the environment and the file say, and what is wrong with it.
+struct Told<'a, V> {
+    variable: &'a V,
+    file: File,
+    faults: Faults,
+}
+
+impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
+    /// The value of `variable`, else of `key` in the file, with its place; none where neither says
+    /// anything. The file's is looked at even where the environment wins.
+    fn say<T>(
+        &mut self,
+        variable: &str,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<(String, T)> {
+        let in_file =
+            self.file.0.remove(key).and_then(|(place, text)| self.read(place, &text, &read));
+        let Some(text) = (self.variable)(variable).filter(|text| !text.is_empty()) else {
+            return in_file;
         };
-        let log = args.log.or(file.log).unwrap_or_else(|| "warn,askway=info".to_owned());
-        Ok(Self { data, socket, listen: loopback(&listen)?, route_timeout, log })
+        match text.to_str() {
+            Some(text) => self.read(variable.to_owned(), text, &read),
+            None => {
+                self.faults.add(variable, "must be UTF-8");
+                None
+            }
+        }
+    }
+
+    fn read<T>(
+        &mut self,
+        place: String,
+        text: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<(String, T)> {
+        match read(text) {
+            Ok(value) => Some((place, value)),
+            Err(message) => {
+                self.faults.add(place, format!("{message}; it is `{text}`"));
+                None
+            }
+        }
     }
 }
 
-fn read(path: &Path) -> Result<File, Wrong> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
-        Err(error) => return Err(Wrong(format!("{}: {error}", path.display()))),
-    };
-    // The message shows the line, and points at the key.
-    toml::from_str(&text).map_err(|error| Wrong(format!("{}: {error}", path.display())))
+/// The keys of the file: where each stands, and its text.
+struct File(BTreeMap<&'static str, (String, String)>);
+
+impl File {
+    const KEYS: [&'static str; 4] = ["socket", "listen", "route_timeout", "log"];
+
+    /// Reads the file, where there is one; what is wrong with it goes to `faults`.
+    fn read(path: &Path, faults: &mut Faults) -> Self {
+        let mut keys = BTreeMap::new();
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self(keys),
+            Err(error) => {
+                faults.add(path.display().to_string(), format!("cannot be read: {error}"));
+                return Self(keys);
+            }
+        };
+        let line_at = |at: usize| text[..at].matches('\n').count() + 1;
+        let place = |at: usize| format!("{}:{}", path.display(), line_at(at));
+        let table = match DeTable::parse(&text) {
+            Ok(table) => table,
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start.min(text.len()));
+                faults.add(place(at), format!("is not TOML: {}", error.message()));
+                return Self(keys);
+            }
+        };
+        for (name, value) in table.get_ref() {
+            let place = format!("{}: {}", place(name.span().start), name.get_ref());
+            match (Self::KEYS.iter().find(|key| *key == name.get_ref()), value.get_ref()) {
+                (Some(key), DeValue::String(text)) => {
+                    keys.insert(*key, (place, text.to_string()));
+                }
+                (Some(_), _) => faults.add(place, "must be a string, in quotes"),
+                (None, _) if name.get_ref() == "data" => {
+                    faults
+                        .add(place, "the file lies in the data folder: use --data or ASKWAY_DATA");
+                }
+                (None, _) => {
+                    faults.add(place, format!("is no key; keys are {}", Self::KEYS.join(", ")));
+                }
+            }
+        }
+        Self(keys)
+    }
 }
 
-fn loopback(text: &str) -> Result<Option<SocketAddr>, Wrong> {
+fn listen(text: &str) -> Result<Listen, String> {
     if text == "off" {
-        return Ok(None);
+        return Ok(Listen::Off);
     }
-    let address: SocketAddr = text.parse().map_err(|_| {
-        Wrong(format!("listen: `{text}` must be an address as 127.0.0.1:7700, or off"))
-    })?;
+    let must = "must be 127.0.0.1:PORT, [::1]:PORT or off";
+    let address: SocketAddr = text.parse().map_err(|_| must.to_owned())?;
     if !address.ip().is_loopback() {
-        return Err(Wrong(format!(
-            "listen: {address} is not loopback; beyond it tokens would travel in the clear"
-        )));
+        return Err(format!("{must}: on any other address tokens would travel unencrypted"));
     }
-    Ok(Some(address))
+    Ok(Listen::On(address))
 }
 
-fn route_timeout(text: &str) -> Result<Span, Wrong> {
-    let length: Duration = crate::cli::length_of_time(text)
-        .map_err(|wrong| Wrong(format!("route_timeout: {wrong}")))?;
-    let span = Span::from(length);
-    let bounds = limits::ROUTE_TIMEOUT_MIN..=limits::ROUTE_TIMEOUT_MAX;
-    if !bounds.contains(&span) {
-        let (least, most) = (bounds.start(), bounds.end());
-        return Err(Wrong(format!("route_timeout: {text} must be from {least} to {most}")));
-    }
-    Ok(span)
+fn route_timeout(text: &str) -> Result<Span, String> {
+    let must = || {
+        let (min, max) = (limits::ROUTE_TIMEOUT_MIN, limits::ROUTE_TIMEOUT_MAX);
+        format!("must be a length of time from {min} to {max}, such as 15m, 90s or 2h")
+    };
+    let span = Span::from(length_of_time(text).map_err(|_| must())?);
+    let fits = (limits::ROUTE_TIMEOUT_MIN..=limits::ROUTE_TIMEOUT_MAX).contains(&span);
+    if fits { Ok(span) } else { Err(must()) }
 }
+
+fn log(text: &str) -> Result<String, String> {
+    match EnvFilter::builder().parse(text) {
+        Ok(_) if !text.is_empty() => Ok(text.to_owned()),
+        _ => Err(format!("must be levels such as info, or {LOG}")),
+    }
+}
+
+impl Faults {
+    fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.0.push(Fault { place: place.into(), message: message.into() });
+    }
+
+    fn and(mut self, place: &str, message: &str) -> Self {
+        self.add(place, message);
+        self
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = self.0.iter().map(|fault| format!("{}: {}", fault.place, fault.message));
+        f.write_str(&each.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl std::error::Error for Faults {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn with_file(text: &str, args: Typed) -> Result<Config, Wrong> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(FILE), text).unwrap();
-        Config::new(Typed { data: Some(folder.path().to_owned()), ..args })
+    fn folder(file: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join(FILE), file).expect("written");
+        folder
+    }
+
+    fn load(folder: &Path, args: Args, set: &[(&str, &str)]) -> Result<Config, Faults> {
+        let args = Args { data: args.data.or(Some(folder.to_owned())), ..args };
+        Config::from(args, |name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        })
     }
 
     #[test]
-    fn a_flag_goes_before_the_file_and_the_file_before_the_default() {
-        let config = with_file("", Typed::default()).unwrap();
-        assert_eq!((config.listen, config.route_timeout), (None, limits::ROUTE_TIMEOUT));
-        let file = "listen = \"127.0.0.1:7700\"\nroute_timeout = \"5m\"\nsocket = \"s\"\n";
-        let config = with_file(file, Typed::default()).unwrap();
-        assert_eq!(config.route_timeout, Span::from_mins(5));
-        assert_eq!(config.listen.unwrap().port(), 7700);
-        assert_eq!(config.socket, config.data.join("s"));
-        let args = Typed { route_timeout: Some("2s".into()), ..Typed::default() };
-        assert_eq!(with_file(file, args).unwrap().route_timeout, Span::from_secs(2));
+    fn the_defaults_need_no_argument() {
+        let home = [("HOME", "/h")];
+        let variable = |name: &str| {
+            home.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        let config = Config::from(Args::default(), variable).expect("it is whole");
+        assert_eq!(config, Config::of("/h/.local/share/askway"));
+        assert_eq!((config.listen, config.route_timeout), (Listen::Off, Span::from_mins(15)));
+        assert!(Config::from(Args::default(), |_| None).is_err());
     }
 
     #[test]
-    fn an_unknown_key_is_refused_with_its_place() {
-        let said = with_file("listen = \"off\"\nroute_timeuot = \"5m\"\n", Typed::default());
-        let said = said.unwrap_err().to_string();
-        assert!(said.contains("askway.toml"), "{said}");
-        assert!(said.contains("line 2") && said.contains("route_timeuot"), "{said}");
+    fn a_flag_wins_over_the_environment_and_that_over_the_file_and_that_over_the_default() {
+        let folder = folder("route_timeout = \"3m\"\nlisten = \"127.0.0.1:3\"\nsocket = \"s\"\n");
+        let timeout = |args, set: &[_]| load(folder.path(), args, set).unwrap().route_timeout;
+        let typed = || Args { route_timeout: Some(Span::from_mins(1)), ..Args::default() };
+        let set = [("ASKWAY_ROUTE_TIMEOUT", "2m")];
+        assert_eq!(timeout(typed(), &set), Span::from_mins(1));
+        assert_eq!(timeout(Args::default(), &set), Span::from_mins(2));
+        assert_eq!(timeout(Args::default(), &[]), Span::from_mins(3));
+        assert_eq!(timeout(Args::default(), &[("ASKWAY_ROUTE_TIMEOUT", "")]), Span::from_mins(3));
+
+        let config = load(folder.path(), Args::default(), &[("ASKWAY_LISTEN", "off")]).unwrap();
+        assert_eq!((config.listen, config.log.as_str()), (Listen::Off, LOG));
+        assert_eq!(config.socket, folder.path().join("s"));
     }
 
     #[test]
-    fn every_bad_value_says_what_it_must_be() {
-        let long = "x".repeat(200);
-        let cases = [
-            ("listen = \"localhost\"".to_owned(), "127.0.0.1:7700"),
-            ("listen = \"0.0.0.0:7700\"".to_owned(), "not loopback"),
-            ("route_timeout = \"soon\"".to_owned(), "15m"),
-            ("route_timeout = \"8d\"".to_owned(), "from 1ms to 7d"),
-            ("route_timeout = 5".to_owned(), "string"),
-            (format!("socket = \"/{long}\""), "--socket"),
+    fn every_fault_is_told_with_its_place() {
+        let folder = folder("# ours\nlisten = \"0.0.0.0:1\"\nport = 7\nlog = 3\ndata = \"/x\"\n");
+        let file = folder.path().join(FILE).display().to_string();
+        let set = [("ASKWAY_ROUTE_TIMEOUT", "soon"), ("ASKWAY_LOG", "askway=loud")];
+        let faults = load(folder.path(), Args::default(), &set).unwrap_err();
+        let mut places: Vec<_> = faults.0.iter().map(|fault| fault.place.clone()).collect();
+        places.sort();
+        let mut expected = [
+            format!("{file}:2: listen"),
+            format!("{file}:3: port"),
+            format!("{file}:4: log"),
+            format!("{file}:5: data"),
+            "ASKWAY_LOG".to_owned(),
+            "ASKWAY_ROUTE_TIMEOUT".to_owned(),
         ];
-        for (file, must) in cases {
-            let said = with_file(&file, Typed::default()).unwrap_err().to_string();
-            assert!(said.contains(must), "{file}: {said}");
+        expected.sort();
+        assert_eq!(places, expected);
+        assert!(faults.to_string().contains("port: is no key; keys are socket, listen"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_is_told_with_its_line() {
+        let folder = folder("log = \"info\"\nlisten = \n");
+        let faults = load(folder.path(), Args::default(), &[]).unwrap_err();
+        assert!(faults.to_string().contains("askway.toml:2: is not TOML"), "{faults}");
+    }
+
+    #[test]
+    fn values_are_what_they_must_be() {
+        for good in ["off", "127.0.0.1:0", "127.1.2.3:9", "[::1]:7700"] {
+            assert!(listen(good).is_ok(), "{good}");
         }
+        for bad in ["", "on", "7700", "localhost:7700", "0.0.0.0:1", "10.0.0.1:1", "[::]:1"] {
+            assert!(listen(bad).is_err(), "{bad}");
+        }
+        for (text, millis) in [
+            ("2s", 2_000),
+            ("15m", 900_000),
+            ("1h 30m", 5_400_000),
+            ("2d", 172_800_000),
+            ("1ms", 1),
+        ] {
+            assert_eq!(route_timeout(text), Ok(Span::from_millis(millis)), "{text}");
+        }
+        for bad in ["", "5", "0s", "-1m", "8d", "169h", "soon", "1us"] {
+            assert!(route_timeout(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_socket_whose_path_is_too_long_says_what_to_type() {
+        let folder = folder("");
+        let long = Args { socket: Some(format!("/{}", "x".repeat(107)).into()), ..Args::default() };
+        let faults = load(folder.path(), long, &[]).unwrap_err();
+        assert!(faults.to_string().contains("--socket"), "{faults}");
+        let fits = format!("/{}", "x".repeat(SOCKET_PATH_BYTES - 1));
+        let fits = Args { socket: Some(fits.into()), ..Args::default() };
+        assert!(load(folder.path(), fits, &[]).is_ok());
+        let deep = Args { data: Some(format!("/{}", "x".repeat(100)).into()), ..Args::default() };
+        let faults = load(folder.path(), deep, &[]).unwrap_err();
+        assert_eq!(faults.0[0].place, "--data");
     }
 }

@@ -25,7 +25,7 @@ pub struct Answer {
 pub fn violations(content: &Content, answers: &Answers) -> Vec<Violation> {
     let mut found = Vec::new();
     for question in &content.questions {
-        let field = format!("answers[{}]", text::visible_line(&question.id));
+        let field = format!("answers[{}]", text::brief(&question.id));
         match answers.get(&question.id) {
             None => found.push(Violation::new(field, "this question has no answer")),
             Some(answer) => check(question, answer, &field, &mut found),
@@ -34,7 +34,7 @@ pub fn violations(content: &Content, answers: &Answers) -> Vec<Violation> {
     let known = content.questions.iter().map(|q| q.id.as_str()).collect::<Vec<_>>().join(", ");
     for id in answers.keys().filter(|id| content.question(id).is_none()).take(limits::QUESTIONS) {
         found.push(Violation::new(
-            format!("answers[{}]", text::visible_line(id)),
+            format!("answers[{}]", text::brief(id)),
             format!("no such question here; the questions are: {known}"),
         ));
     }
@@ -47,19 +47,23 @@ fn check(question: &Question, answer: &Answer, field: &str, found: &mut Vec<Viol
     if answer.selected.is_empty() && is_blank(written) {
         found.push(Violation::new(field, "an answer needs a selected option or some text"));
     }
+    if answer.default {
+        found.push(Violation::new(format!("{field}.default"), "only the server sets it; leave it"));
+    }
     if answer.selected.len() > 1 && !question.multiple {
         found.push(Violation::new(format!("{field}.selected"), "only one option may be selected"));
     }
     let mut seen = HashSet::new();
+    let mut hinted = false;
     for label in answer.selected.iter().take(limits::OPTIONS + 1) {
-        let shown = text::visible_line(label);
+        let shown = text::brief(label);
         if question.option(label).is_none() {
-            let offered = question.options.iter().map(|option| format!("`{}`", option.label));
-            let offered = offered.collect::<Vec<_>>().join(", ");
-            let hint = if offered.is_empty() { "none; answer with text".into() } else { offered };
+            // What is offered is said once: sixteen long labels, sixteen times, fit no status.
+            let hint = if hinted { String::new() } else { offered(question) };
+            hinted = true;
             found.push(Violation::new(
                 format!("{field}.selected"),
-                format!("`{shown}` is not offered; offered are: {hint}"),
+                format!("`{shown}` is not offered{hint}"),
             ));
         } else if !seen.insert(label) {
             found.push(Violation::new(
@@ -71,6 +75,14 @@ fn check(question: &Question, answer: &Answer, field: &str, found: &mut Vec<Viol
     if answer.selected.len() > limits::OPTIONS + 1 {
         found.push(Violation::new(format!("{field}.selected"), "more labels than options"));
     }
+}
+
+fn offered(question: &Question) -> String {
+    if question.options.is_empty() {
+        return "; nothing is, answer with text".to_owned();
+    }
+    let labels = question.options.iter().map(|option| format!("`{}`", option.label));
+    format!("; offered are: {}", labels.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ impl Content {
         for (place, question) in self.questions.iter().enumerate().take(limits::QUESTIONS + 1) {
             let field = format!("questions[{place}]");
             if !ids.insert(question.id.as_str()) {
-                let id = text::visible_line(&question.id);
+                let id = text::brief(&question.id);
                 found.push(Violation::new(
                     format!("{field}.id"),
                     format!("`{id}` is the id of another question of this ask"),
@@ -215,7 +215,7 @@ pub(super) fn check_options(
             found.push(Violation::new(&label, "must not begin or end with a space"));
         }
         if !looks.insert(look(&option.label)) {
-            let text = text::visible_line(&option.label);
+            let text = text::brief(&option.label);
             found.push(Violation::new(&label, format!("`{text}` looks like another label here")));
         }
         let description = format!("{field}[{place}].description");

@@ -141,10 +141,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             }
             nothing()
         }
-        (State::Settled { delivery, .. }, C::SessionGone { session, gone, .. }) => {
-            let for_nobody = ask.asker.session == *session
-                && *delivery == Delivery::Unread
-                && matches!(gone, Gone::Ended(_));
+        (State::Settled { .. }, C::SessionGone { session, gone, .. }) => {
+            let for_nobody =
+                ask.asker.session == *session && ask.is_unread() && matches!(gone, Gone::Ended(_));
             if for_nobody {
                 let reason = "the asker's session has ended".to_owned();
                 return once(EventKind::Undeliverable { reason });
@@ -316,10 +315,8 @@ fn next_hop(
 
 /// The move to the first hop of people, from wherever a session is asked.
 fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
-    let people = |index: &usize| ask.route.hops[*index].to.session().is_none();
-    let first = (ask.hop.index..ask.route.hops.len()).find(people);
-    let first = first.expect("the last hop of a route is people");
-    let landing = ask.route.first_awake(first, idle).expect("it is within the route");
+    let landing = ask.route.first_people(ask.hop.index, idle);
+    let landing = landing.expect("the last hop of a route is people");
     let timeout = ask.route.hops[landing.index].timeout;
     Escalated {
         hop: landing.index,
@@ -407,12 +404,12 @@ fn replaced(
     }
     let mut content = ask.content.clone();
     let mut found = Vec::new();
-    for (id, replacement) in options {
-        let shown = text::visible_line(id);
+    // One more than there can be questions is enough to say that there are too many.
+    for (id, replacement) in options.iter().take(limits::QUESTIONS + 1) {
+        let field = format!("options[{}]", text::brief(id));
         match content.questions.iter_mut().find(|question| question.id == *id) {
-            None => found.push(Violation::new(format!("options[{shown}]"), "no such question")),
+            None => found.push(Violation::new(field, "no such question here")),
             Some(question) => {
-                let field = format!("options[{shown}]");
                 check_options(replacement, question.multiple, &field, &mut found);
                 question.options.clone_from(replacement);
             }

@@ -11,7 +11,7 @@ use super::{
 /// # Panics
 ///
 /// When a history does not begin with `Filed`, or files twice: such a history was never written by
-/// [`decide`](super::decide()), and a store that returns it must be stopped, not served.
+/// [`decide()`](super::decide()), and a store that returns it must be stopped, not served.
 pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
     let Some(mut ask) = ask else {
         let EventKind::Filed(filed) = &event.kind else {
@@ -61,11 +61,9 @@ fn apply(ask: &mut Ask, event: &Event) {
         EventKind::Filed(_) => panic!("{} is filed twice", ask.id),
         EventKind::Escalated(moved) => {
             run_on(ask, time);
+            drop_missed_expiry(ask, moved.hop, time);
             ask.visited.push(moved.hop);
             ask.hop = in_force(moved, time);
-            if moved.cause == super::Cause::AskersExpiry {
-                ask.expiry = None;
-            }
         }
         EventKind::Answered { by, answers } => {
             settle(ask, event, Ending::Answered(answers.clone()), by.clone(), None);
@@ -112,6 +110,15 @@ fn apply(ask: &mut Ask, event: &Event) {
                 *delivery = Delivery::Undeliverable { reason: reason.clone(), time };
             }
         }
+    }
+}
+
+/// An expiry that came while a session was asked applies nothing (rule 4), whatever moved the ask
+/// on to people then: they were not asked before it, and must not lose the ask to it unheard.
+fn drop_missed_expiry(ask: &mut Ask, to: usize, time: Timestamp) {
+    let is_people = |hop: usize| ask.route.hops[hop].to.session().is_none();
+    if !is_people(ask.hop.index) && is_people(to) {
+        ask.expiry = ask.expiry.filter(|expiry| expiry.time > time);
     }
 }
 

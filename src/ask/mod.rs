@@ -1,8 +1,8 @@
 //! The domain: what an ask is, what may be done to it, and what then has happened.
 //!
-//! Pure: no clock, no async, no wire, no store. [`decide`] looks at an ask and a command and says
-//! which events follow, or why none may; [`evolve`] folds an event into the ask. Everything else in
-//! the program only moves their inputs and outputs. Start reading at [`decide`].
+//! Pure: no clock, no async, no wire, no store. [`decide()`] looks at an ask and a command and says
+//! which events follow, or why none may; [`evolve()`] folds an event into the ask. Everything else in
+//! the program only moves their inputs and outputs. Start reading at [`decide()`].
 
 pub mod answer;
 pub mod command;
@@ -261,9 +261,11 @@ impl Ask {
 
     /// Whether the asker still has something to acknowledge: a turn, or the outcome.
     pub fn is_unread(&self) -> bool {
-        match &self.state {
-            State::Open => self.turns.iter().any(|turn| turn.unread),
-            State::Settled { delivery, .. } => *delivery == Delivery::Unread,
+        match self.delivery() {
+            Some(Delivery::Unread) => true,
+            Some(Delivery::Undeliverable { .. }) => false,
+            // A withdrawal needs no delivery, and leaves what was said before it unread.
+            Some(Delivery::Acknowledged(_)) | None => self.turns.iter().any(|turn| turn.unread),
         }
     }
 
@@ -300,3 +302,6 @@ impl Ask {
 fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     one.into_iter().chain(other).min()
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,11 +87,25 @@ impl Route {
     /// are idle it is the last, which [`target`](Self::target) makes `owner` when it is empty.
     /// None when `start` is past the end.
     pub(super) fn first_awake(&self, start: usize, idle: &[Option<Idle>]) -> Option<Landing> {
+        self.first(start, idle, |_| true)
+    }
+
+    /// The same among the hops of people alone; the sessions between are not asked.
+    pub(super) fn first_people(&self, start: usize, idle: &[Option<Idle>]) -> Option<Landing> {
+        self.first(start, idle, |hop| hop.to.session().is_none())
+    }
+
+    fn first(
+        &self,
+        start: usize,
+        idle: &[Option<Idle>],
+        fits: impl Fn(&Hop) -> bool,
+    ) -> Option<Landing> {
         if start >= self.hops.len() {
             return None;
         }
         let mut skipped = Vec::new();
-        for index in start..self.hops.len() {
+        for index in (start..self.hops.len()).filter(|index| fits(&self.hops[*index])) {
             match idle.get(index).copied().flatten() {
                 Some(why) => skipped.push(Skipped { hop: index, why }),
                 None => return Some(Landing { index, skipped }),

@@ -45,6 +45,16 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     show(text, is_hidden)
 }
 
+/// The beginning of `text` as [`visible_line`], to name in a message what somebody sent: a message
+/// must not grow with it.
+pub fn brief(text: &str) -> String {
+    const CHARS: usize = 40; // enough to know it again
+    let mut rest = text.chars();
+    let start: String = rest.by_ref().take(CHARS).collect();
+    let more = if rest.next().is_some() { "…" } else { "" };
+    format!("{}{more}", visible_line(&start))
+}
+
 fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&hide) {
         return Cow::Borrowed(text);
@@ -100,6 +110,14 @@ mod tests {
             assert!(is_one_safe_line(&visible(text)), "{text:?}");
         }
         assert_eq!(visible("rm \u{202e}fdp.exe"), "rm \\u{202e}fdp.exe");
+    }
+
+    #[test]
+    fn what_was_sent_is_named_in_brief() {
+        assert_eq!(brief("Postgres"), "Postgres");
+        assert_eq!(brief("a\u{1b}b"), "a\\u{1b}b");
+        assert_eq!(brief(&"日".repeat(40)), "日".repeat(40));
+        assert_eq!(brief(&"日".repeat(1_000_000)), format!("{}…", "日".repeat(40)));
     }
 
     #[test]

@@ -1,40 +1,51 @@
-//! `askway answer`: a person's answer, or that of the session waited on.
+//! `askway answer`: answers an ask, as the session it waits on or as a person.
 
-use super::{Context, Exit, Failure, files};
+use super::typed::{self, Intent};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Answer an ask: labels of its options, words of your own, or both.
+const HELP: &str = r#"Examples:
+  askway answer ask_k3f9 SQLite --text "it fits on one machine"
+  echo '{"q1":{"selected":["Yes"]},"q2":{"text":"not before May"}}' | askway answer k3f9 --file -"#;
+
+/// Which ask, and what is decided.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  askway answer ask_8f3k SQLite
-  askway answer ask_8f3k --text \"neither; use the one we have\"
-  askway answer ask_8f3k --file answers.json")]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// The option's label; several where several may be selected.
-    #[arg(value_name = "LABEL")]
+    /// What is chosen, exactly as it is offered
+    #[arg(value_name = "LABEL", required_unless_present_any = ["text", "file"])]
     labels: Vec<String>,
-    /// Words of your own.
-    #[arg(long)]
+    /// Words of your own, with a choice or instead of one
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Several questions from a file of JSON, `{"q1": {"selected": ["A"], "text": "…"}}`; `-` is
-    /// stdin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["labels", "text"])]
+    /// Answers to several questions as JSON, by question id; `-` is stdin
+    #[arg(long, conflicts_with_all = ["labels", "text"])]
     file: Option<PathBuf>,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    /// The content that was decided on, where that was read before; what it is now otherwise
+    #[arg(long, value_name = "DIGEST")]
+    content_digest: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let answers = answers(&args, &ask)?;
-    let request_id = args.request_id.unwrap_or_default();
-    let (ask_id, content_digest) = (ask.id, ask.content_digest);
+/// Sends the answer, bound to the content as it is now.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let typed = match args.file {
+        Some(path) => Some(typed::answers(&typed::read_file(path).await?)?),
+        None => None,
+    };
+    let ask = context.read(&args.id).await?;
+    let answers = match typed {
+        Some(answers) => answers,
+        None => to_the_one_question(&ask, args.labels, args.text)?,
+    };
+    let request_id = args.intent.into_id();
+    let content_digest = args.content_digest.unwrap_or(ask.content_digest);
+    let ask_id = ask.id;
     let receipt = if context.is_session {
         let request = v1::AnswerAgentRequest { request_id, ask_id, content_digest, answers };
         context.client.answer_agent(request).await?
@@ -42,33 +53,54 @@ pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, F
         let request = v1::AnswerRequest { request_id, ask_id, content_digest, answers };
         context.client.answer(request).await?
     };
-    let heard = match receipt.asker() {
-        v1::AskerPresence::Live => "answered; the asker is waiting for it",
-        v1::AskerPresence::Gone => "answered; the asker's session has ended, nobody will read it",
-        _ => "answered; the asker gets it when it next looks",
-    };
-    context.out.receipt(&receipt, heard)?;
-    Ok(Exit::of_receipt(&receipt))
+    receipt::finish(&receipt, out, |ask| {
+        format!("answered {}{}", ask.id, receipt::asker(&receipt, ask))
+    })
 }
 
-fn answers(args: &Args, ask: &v1::Ask) -> Result<HashMap<String, v1::Answer>, Failure> {
-    if let Some(file) = &args.file {
-        return files::answers(file);
+/// Labels and text answer the one question there is.
+fn to_the_one_question(
+    ask: &v1::Ask,
+    selected: Vec<String>,
+    text: Option<String>,
+) -> Result<HashMap<String, v1::Answer>, Failure> {
+    let ids: Vec<_> = ask.questions.iter().map(|question| question.id.as_str()).collect();
+    match ids[..] {
+        [id] => {
+            let answer = v1::Answer { selected, text, default: false };
+            Ok(HashMap::from([(id.to_owned(), answer)]))
+        }
+        _ => Err(Failure::usage(format!(
+            "it has {} questions ({}); answer them all, from a file",
+            ids.len(),
+            ids.join(", ")
+        ))
+        .then(format!("askway answer {} --file FILE; askway answer --help shows one", ask.id))),
     }
-    let id = &ask.id;
-    if args.labels.is_empty() && args.text.is_none() {
-        let labels = ask.questions.iter().flat_map(|question| &question.options);
-        let labels: Vec<_> = labels.map(|option| format!("\"{}\"", option.label)).collect();
-        let labels = if labels.is_empty() { "--text TEXT".into() } else { labels.join(" | ") };
-        return Err(Failure::usage("an answer needs a label or --text")
-            .then(format!("askway answer {id} {labels}")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::fixture;
+
+    #[test]
+    fn labels_answer_the_one_question_there_is() {
+        let ask = fixture::open();
+        let answers = to_the_one_question(&ask, vec!["SQLite".into()], Some("so".into()));
+        let answers = answers.expect("one question");
+        let expected =
+            v1::Answer { selected: vec!["SQLite".into()], text: Some("so".into()), default: false };
+        assert_eq!(answers, HashMap::from([("q1".to_owned(), expected)]));
     }
-    let [question] = ask.questions.as_slice() else {
-        let count = ask.questions.len();
-        return Err(Failure::usage(format!("it has {count} questions; answer them from a file"))
-            .then(format!("askway answer {id} --file answers.json")));
-    };
-    let answer =
-        v1::Answer { selected: args.labels.clone(), text: args.text.clone(), default: false };
-    Ok([(question.id.clone(), answer)].into())
+
+    #[test]
+    fn several_questions_want_a_file() {
+        let mut ask = fixture::open();
+        ask.questions.push(v1::Question { id: "q2".into(), ..v1::Question::default() });
+        let failure = to_the_one_question(&ask, vec!["SQLite".into()], None).expect_err("two");
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("q1, q2"), "{failure}");
+        assert!(failure.next.is_some_and(|next| next.contains("--file")));
+    }
 }

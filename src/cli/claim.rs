@@ -1,34 +1,43 @@
-//! `askway claim`: a person is on it.
+//! `askway claim`: a person is on it, and its timers stand still for a while.
 
-use super::{Context, Exit, Failure};
+use super::render::human;
+use super::typed::{self, Intent};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
+use std::time::Duration;
 
-/// Be on it: its timers stand still for a while.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway claim ask_8f3k --for 10m")]
+  askway claim ask_k3f9 --for 10m";
+
+/// Which ask, and for how long.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// For how long, 15 minutes at most.
-    #[arg(long = "for", value_name = "LENGTH", value_parser = super::time::parse)]
-    length: Option<std::time::Duration>,
-    /// Take it over from somebody else who is on it.
+    /// For how long, one second to 15 minutes; 15 minutes where nothing is said
+    #[arg(long = "for", value_name = "TIME", value_parser = typed::duration)]
+    length: Option<Duration>,
+    /// Take it over from whoever is on it
     #[arg(long)]
     take_over: bool,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let length = args.length.map(super::files::length).transpose()?;
-    let (ask_id, take_over) = (ask.id, args.take_over);
-    let request = v1::ClaimRequest { request_id, ask_id, length, take_over };
+/// Says so.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let request = v1::ClaimRequest {
+        request_id: args.intent.into_id(),
+        ask_id: ask.id,
+        length: args.length.map(typed::to_wire),
+        take_over: args.take_over,
+    };
     let receipt = context.client.claim(request).await?;
-    context.out.receipt(&receipt, "you are on it; its timers stand still")?;
-    Ok(Exit::of_receipt(&receipt))
+    receipt::finish(&receipt, out, |ask| {
+        let lapse = ask.claim.as_ref().and_then(|claim| claim.lapse_time);
+        format!("you are on {}; that lapses {}", ask.id, human::future(lapse, human::now()))
+    })
 }

@@ -1,34 +1,45 @@
 //! `askway decline`: a person says no.
 
-use super::{Context, Exit, Failure};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
-/// Say no to an ask.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway decline ask_8f3k -m \"not this week\"")]
+  askway decline ask_k3f9 -m \"not this year\"";
+
+/// Which ask, and why.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// Why, for whoever reads it next.
-    #[arg(short, long = "message", value_name = "TEXT")]
+    /// Why, for the asker
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    /// The content that was decided on, where that was read before; what it is now otherwise
+    #[arg(long, value_name = "DIGEST")]
+    content_digest: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let receipt = context.client.decline(v1::DeclineRequest {
-        request_id,
+/// Sends the no, bound to the content as it is now.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    if context.is_session {
+        let message = "only a person declines; a session moves the ask on to one";
+        return Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
+            .then(format!("askway escalate {} -m TEXT", args.id)));
+    }
+    let ask = context.read(&args.id).await?;
+    let request = v1::DeclineRequest {
+        request_id: args.intent.into_id(),
         ask_id: ask.id,
-        content_digest: ask.content_digest,
+        content_digest: args.content_digest.unwrap_or(ask.content_digest),
         note: args.message,
-    });
-    let receipt = receipt.await?;
-    context.out.receipt(&receipt, "declined")?;
-    Ok(Exit::of_receipt(&receipt))
+    };
+    let receipt = context.client.decline(request).await?;
+    receipt::finish(&receipt, out, |ask| {
+        format!("declined {}{}", ask.id, receipt::asker(&receipt, ask))
+    })
 }

@@ -1,35 +1,65 @@
 //! `askway escalate`: moves an ask on to whoever is asked next.
 
-use super::{Context, Exit, Failure};
+use super::render::human;
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
+use crate::client::ClientError;
 use crate::grpc::v1;
 
-/// Move an ask on to whoever is asked next.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway escalate ask_8f3k -m \"not mine to decide\"")]
+  askway escalate ask_k3f9 -m \"not mine to decide\"";
+
+/// Which ask, and why.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// Why, for whoever reads it next.
-    #[arg(short, long = "message", value_name = "TEXT")]
+    /// Why, for whoever is asked next
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let receipt = context.client.escalate(v1::EscalateRequest {
-        request_id,
+/// Moves it on from the hop that is in force now.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let hop = ask.hop.as_ref().map_or(0, |hop| hop.index);
+    let repeatable = args.intent.is_typed();
+    let request = v1::EscalateRequest {
+        request_id: args.intent.into_id(),
         ask_id: ask.id,
-        hop: ask.hop.map_or(0, |hop| hop.index),
+        hop,
         reason: args.message,
-    });
-    let receipt = receipt.await?;
-    let waits = receipt.ask.as_ref().map(super::render::waits).unwrap_or_default();
-    context.out.receipt(&receipt, &format!("moved on: it {waits}"))?;
-    Ok(Exit::of_receipt(&receipt))
+    };
+    let receipt = match context.client.escalate(request.clone()).await {
+        Err(error) if repeatable && is_reused(&error) => repeat(context, request, error).await?,
+        escalated => escalated?,
+    };
+    receipt::finish(&receipt, out, |ask| {
+        format!("{} now waits on {}", ask.id, human::waited_on(ask))
+    })
+}
+
+/// The repeat of a call that went through reads a later hop than the call did, so its payload is
+/// another. The request id is spent: with an earlier hop it is that very call, or refused as before.
+async fn repeat(
+    context: &Context,
+    mut request: v1::EscalateRequest,
+    mut error: ClientError,
+) -> Result<v1::Receipt, Failure> {
+    while let Some(earlier) = request.hop.checked_sub(1) {
+        request.hop = earlier;
+        match context.client.escalate(request.clone()).await {
+            Err(again) if is_reused(&again) => error = again,
+            escalated => return Ok(escalated?),
+        }
+    }
+    Err(error.into())
+}
+
+fn is_reused(error: &ClientError) -> bool {
+    error.code == tonic::Code::AlreadyExists
 }

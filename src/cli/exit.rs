@@ -2,6 +2,9 @@
 
 use crate::client::ClientError;
 use crate::grpc::v1;
+use clap::error::ContextKind;
+use std::fmt;
+use std::process::ExitCode;
 use tonic::Code;
 
 /// The exit codes. They never change their meaning.
@@ -54,15 +57,11 @@ impl Exit {
             v1::OutcomeKind::Unspecified => Exit::Unexpected,
         }
     }
+}
 
-    /// How a call that came to this receipt ends.
-    pub fn of_receipt(receipt: &v1::Receipt) -> Self {
-        match receipt.result() {
-            v1::Result::Accepted => Exit::Done,
-            v1::Result::Closed => Exit::Closed,
-            v1::Result::Refused => Exit::Refused,
-            v1::Result::Unspecified => Exit::Unexpected,
-        }
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
     }
 }
 
@@ -102,37 +101,142 @@ impl Failure {
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         Self::new(Exit::Unexpected, "IO", format!("{what}: {error}"))
     }
+
+    /// Something nobody expected.
+    pub fn unexpected(message: impl Into<String>) -> Self {
+        Self::new(Exit::Unexpected, "UNEXPECTED", message)
+    }
+
+    /// What clap says of arguments that it cannot read, in one paragraph.
+    pub fn of_clap(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or_default();
+        let message = first.trim_start_matches("error:").split_whitespace().collect::<Vec<_>>();
+        let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+        let verb = usage.split_whitespace().skip_while(|word| *word != "askway").nth(1);
+        let verb = verb.filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+        let next = match verb {
+            Some(verb) if !verb.starts_with('-') => format!("askway {verb} --help"),
+            _ => "askway --help".to_owned(),
+        };
+        let message = match message.is_empty() || first.contains("Usage:") {
+            true => "a verb is missing".to_owned(),
+            false => message.join(" "),
+        };
+        Self::usage(message).then(next)
+    }
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
-        let exit = match error.code {
-            Code::InvalidArgument | Code::OutOfRange | Code::AlreadyExists => Exit::Usage,
-            Code::NotFound => Exit::NotFound,
-            Code::Unauthenticated | Code::PermissionDenied | Code::FailedPrecondition => {
-                Exit::Refused
-            }
-            Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded => {
-                Exit::Unavailable
-            }
-            _ => Exit::Unexpected,
-        };
-        let reason = error.reason.unwrap_or_else(|| match exit {
-            Exit::Unavailable => "NO_DAEMON".to_owned(),
-            _ => format!("{:?}", error.code).to_uppercase(),
-        });
+        let (exit, name) = of_code(error.code);
+        let reason = error.reason.unwrap_or_else(|| name.to_owned());
+        let matches = error.metadata.get("matches");
+        let first = matches.and_then(|all| all.split(',').map(str::trim).find(|id| !id.is_empty()));
         let next = match reason.as_str() {
-            "NO_DAEMON" => Some("askway serve".to_owned()),
-            "NOT_FOUND" => Some("askway inbox --all".to_owned()),
-            "WRONG_PRINCIPAL" | "BAD_CREDENTIAL" => Some("askway status".to_owned()),
-            "AMBIGUOUS_ID" => error
-                .metadata
-                .get("matches")
-                .and_then(|ids| ids.split(',').next())
-                .map(|id| format!("askway show {id}")),
-            _ => None,
+            "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
+            "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
+            "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),
+            "BAD_CREDENTIAL" | "NO_CREDENTIAL" => {
+                Some("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND".into())
+            }
+            "SESSION_ENDED" => Some("askway run --as NAME -- COMMAND".into()),
+            "SESSION_PAUSED" => Some("askway run --resume SESSION -- COMMAND".into()),
+            _ => match exit {
+                Exit::NotFound => Some("askway inbox --all".to_owned()),
+                Exit::Unavailable => Some("the same again, with the same --request-id".to_owned()),
+                Exit::Refused => Some("askway status".to_owned()),
+                Exit::Usage => Some("the same again with that put right".to_owned()),
+                _ => None,
+            },
         };
-        let (message, fields) = (error.message, error.fields);
-        Self { exit, reason, message, fields, next }
+        let mut message = error.message;
+        // The daemon's sentence for programs that read only that strings the fields together.
+        if reason == "INVALID_ARGUMENT" && !error.fields.is_empty() {
+            message = "what was sent is not as it must be".to_owned();
+        }
+        if let Some(all) = matches.filter(|all| !message.contains(all.as_str()))
+            && first.is_some_and(|id| !message.contains(id))
+        {
+            message = format!("{message}: it could be any of {all}");
+        }
+        Self { exit, reason, message, fields: error.fields, next }
+    }
+}
+
+/// How a status ends a verb, and the reason where the server gave none.
+fn of_code(code: Code) -> (Exit, &'static str) {
+    match code {
+        Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded | Code::Cancelled => {
+            (Exit::Unavailable, "NO_DAEMON")
+        }
+        Code::NotFound => (Exit::NotFound, "NOT_FOUND"),
+        Code::PermissionDenied => (Exit::Refused, "WRONG_PRINCIPAL"),
+        Code::Unauthenticated => (Exit::Refused, "BAD_CREDENTIAL"),
+        Code::FailedPrecondition => (Exit::Refused, "REFUSED"),
+        Code::InvalidArgument | Code::OutOfRange => (Exit::Usage, "INVALID_ARGUMENT"),
+        Code::AlreadyExists => (Exit::Usage, "REQUEST_ID_REUSED"),
+        Code::Ok
+        | Code::Unknown
+        | Code::Aborted
+        | Code::Unimplemented
+        | Code::Internal
+        | Code::DataLoss => (Exit::Unexpected, "INTERNAL"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(code: Code, reason: Option<&str>, matches: Option<&str>) -> Failure {
+        let metadata = matches.map(|all| ("matches".to_owned(), all.to_owned()));
+        Failure::from(ClientError {
+            code,
+            reason: reason.map(str::to_owned),
+            message: "words".into(),
+            fields: vec![("ask_id".into(), "must be an id".into())],
+            metadata: metadata.into_iter().collect(),
+            retry_after: None,
+        })
+    }
+
+    #[test]
+    fn each_status_ends_a_verb_as_documented() {
+        let table = [
+            (Code::Unavailable, None, Exit::Unavailable, "NO_DAEMON"),
+            (Code::Unavailable, Some("STORE_UNAVAILABLE"), Exit::Unavailable, "STORE_UNAVAILABLE"),
+            (Code::ResourceExhausted, Some("BUSY"), Exit::Unavailable, "BUSY"),
+            (Code::NotFound, Some("NOT_FOUND"), Exit::NotFound, "NOT_FOUND"),
+            (Code::PermissionDenied, Some("NOT_HOLDER"), Exit::Refused, "NOT_HOLDER"),
+            (Code::Unauthenticated, None, Exit::Refused, "BAD_CREDENTIAL"),
+            (Code::FailedPrecondition, Some("SESSION_PAUSED"), Exit::Refused, "SESSION_PAUSED"),
+            (Code::InvalidArgument, None, Exit::Usage, "INVALID_ARGUMENT"),
+            (Code::AlreadyExists, Some("REQUEST_ID_REUSED"), Exit::Usage, "REQUEST_ID_REUSED"),
+            (Code::Internal, None, Exit::Unexpected, "INTERNAL"),
+        ];
+        for (code, given, exit, reason) in table {
+            let failure = failure(code, given, None);
+            assert_eq!((failure.exit, failure.reason.as_str()), (exit, reason), "{code:?}");
+            assert_eq!(failure.fields.len(), 1);
+            assert_eq!(failure.next.is_some(), exit != Exit::Unexpected, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn an_ambiguous_id_lists_what_it_could_be() {
+        let all = "ask_k0000000000000000000, ask_k1000000000000000000";
+        let failure = failure(Code::InvalidArgument, Some("AMBIGUOUS_ID"), Some(all));
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains(all));
+        assert_eq!(failure.next.as_deref(), Some("askway show ask_k0000000000000000000"));
     }
 }

@@ -1,25 +1,31 @@
-//! `askway log`: what happened to an ask, one event a line.
+//! `askway log`: what happened to an ask, oldest first.
 
-use super::{Context, Exit, Failure, render};
+use super::render::{human, json};
+use super::{Context, Exit, Failure, Out};
 
-/// Show what happened to an ask.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway log ask_8f3k
-  askway log ask_8f3k --json")]
+  askway log ask_k3f9
+  askway log k3f9 --json";
+
+/// Which ask.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
+/// Prints its history.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let now = human::now();
     for event in context.client.list_events(&ask.id).await? {
-        match context.out.json {
-            true => context.out.object(&render::event_json(&event))?,
-            false => context.out.line(&render::event_text(&event))?,
-        }
+        out.line(&match out.json {
+            true => json::event(&ask.id, &event),
+            false => human::event(&event, now),
+        })?;
     }
+    out.flush()?;
     Ok(Exit::Done)
 }

@@ -1,18 +1,22 @@
-//! The command line: one file for each verb, [`render`] for what they print. What was typed becomes
-//! calls of the client; their answers become text for people or JSON for programs.
+//! The command line: one file for each verb, `render` for what they print. Each verb has its
+//! `Args` and a `run`; what was typed becomes calls of the client, their answers become text or JSON.
+//!
+//! This module says which verbs there are and how they end. Who calls and which daemon: `context`
+//! and [`place`]. How a verb ends, and why it failed: `exit`. What was typed: `typed`.
 
 mod answer;
 mod ask;
 mod background;
 mod claim;
+mod context;
 mod decline;
 mod demo;
 mod escalate;
 mod exit;
-mod files;
 mod inbox;
 mod log;
 pub mod place;
+mod receipt;
 mod release;
 pub mod render;
 mod reply;
@@ -24,78 +28,81 @@ mod session;
 mod shim;
 mod show;
 mod status;
-mod time;
+mod typed;
 mod wait;
 mod withdraw;
 
+pub use context::Context;
 pub use exit::{Exit, Failure};
-pub use time::parse as length_of_time;
+pub use typed::duration as length_of_time;
 
-use crate::client::Client;
-use crate::session::Secret;
+use context::host_client;
+
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use render::Out;
 use std::ffi::OsString;
-use std::io::ErrorKind as Io;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-/// How long a call on a terminal or in a script waits for a daemon that is not there.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// Carries an agent's question to the session that sent the work, then to a person, and back.
+/// Carries an agent's question to the session that sent it the work, then to a person.
 #[derive(Debug, Parser)]
-#[command(name = "askway", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "askway", version, max_term_width = 100, after_help = HELP)]
 struct Cli {
-    /// Print JSON, one object a line; errors as one object on stderr.
+    /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
     verb: Verb,
 }
 
+const HELP: &str = "\
+The caller is the session of ASKWAY_TOKEN when that is set, else the person whose token the data
+folder holds. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
+where the data folder is.
+
+Exit codes: 0 done or answered, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
+abandoned: do not go on, 5 still open, 6 settled before by somebody else, 7 refused, 8 not found,
+9 daemon or store unavailable: try again, 10 somebody spoke: reply and wait again, 130 interrupted.";
+
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Start the daemon.
+    /// Run the daemon
     Serve(serve::Args),
-    /// See the whole of it work, on a folder of its own.
+    /// See the whole of it work, on a folder of its own
     Demo(demo::Args),
-    /// Run a command as an agent's session.
+    /// Run a command as an agent's session
     Run(run::Args),
-    /// Ask, as the session this runs in.
+    /// File a question; with --wait, wait for what becomes of it
     Ask(ask::Args),
-    /// Wait for an ask's outcome.
+    /// Wait until an ask is settled, or somebody asked speaks
     Wait(wait::Args),
-    /// List what waits on you.
+    /// List the open asks that wait on you
     Inbox(inbox::Args),
-    /// Show an ask.
+    /// Show one ask, whole
     Show(show::Args),
-    /// Show what happened to an ask.
+    /// List what happened to an ask
     Log(log::Args),
-    /// Answer an ask.
+    /// Answer an ask
     Answer(answer::Args),
-    /// Say no to an ask.
+    /// Say no to an ask, as a person
     Decline(decline::Args),
-    /// Move an ask on to whoever is asked next.
+    /// Move an ask on to whoever is asked next
     Escalate(escalate::Args),
-    /// Take back an ask of this session's.
+    /// Take an ask of your own back
     Withdraw(withdraw::Args),
-    /// Say something to the asker of an ask.
+    /// Speak to the asker without answering
     Say(say::Args),
-    /// Reply to what was said about an ask of this session's.
+    /// Speak to whoever is asked, as the asker
     Reply(reply::Args),
-    /// Be on it: its timers stand still for a while.
+    /// Say that you are on it: its timers stand still for a while
     Claim(claim::Args),
-    /// Be on it no more.
+    /// Say that you are not on it any more
     Release(release::Args),
-    /// List and end sessions.
-    #[command(subcommand)]
-    Session(session::Verb),
-    /// Mint a ticket for work, as the session this runs in.
+    /// List sessions, or end one
+    Session(session::Args),
+    /// Make a ticket that hands work to another session
     SendWork(send_work::Args),
-    /// Say who you are and how the daemon does.
+    /// Say who you are to the daemon, and how it does
     Status(status::Args),
     #[command(name = "__exec", hide = true)]
     Exec(shim::Args),
@@ -103,157 +110,190 @@ enum Verb {
     Background(background::Args),
 }
 
-/// Runs the command line; what is typed is `arguments`.
+/// The program: reads the arguments, does what they say, and gives the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let wants_json = arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let arguments: Vec<_> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return mistyped(&error, wants_json),
+        Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
     };
-    let mut out = Out::new(cli.json);
-    // The shim becomes another program; a runtime's threads would be in its way.
-    if let Verb::Exec(args) = cli.verb {
-        return finish(&mut out, shim::run(args));
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => return finish(&mut out, Err(Failure::io("no runtime", &error))),
+    let json = cli.json;
+    let ended = match cli.verb {
+        // The shim becomes another program; a runtime's threads would be in its way.
+        Verb::Exec(args) => shim::run(args),
+        verb => in_runtime(verb, json),
     };
-    let result = runtime.block_on(go(cli.verb, &mut out));
-    // A read of a terminal that nobody ends must not hold the end of the program.
+    ended.unwrap_or_else(|failure| {
+        render::failure(&failure, json);
+        failure.exit.into()
+    })
+}
+
+fn in_runtime(verb: Verb, json: bool) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::io("the system gave no threads", &error))?;
+    let ended = runtime.block_on(dispatch(verb, &mut Out::stdout(json)));
+    // A read of stdin may still be under way; nobody waits for it.
     runtime.shutdown_background();
-    finish(&mut out, result)
+    ended
 }
 
-async fn go(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
-    let exit = match verb {
-        Verb::Serve(args) => serve::run(args, out).await?,
-        Verb::Demo(args) => demo::run(args, out).await?,
-        Verb::Run(args) => return run::run(args).await,
-        Verb::Background(args) => return background::run(args).await,
-        Verb::Exec(args) => return shim::run(args),
-        other => {
-            let mut context = Context::of_environment(out)?;
-            let interrupted = tokio::signal::ctrl_c();
-            tokio::select! {
-                done = interruptible(other, &mut context) => done?,
-                Ok(()) = interrupted => Exit::Interrupted,
-            }
-        }
-    };
-    Ok(ExitCode::from(exit as u8))
-}
-
-async fn interruptible(verb: Verb, context: &mut Context<'_>) -> Result<Exit, Failure> {
+/// Verbs that are no client's look after their own signals and credentials.
+async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
     match verb {
-        Verb::Ask(args) => ask::run(args, context).await,
-        Verb::Wait(args) => wait::run(args, context).await,
-        Verb::Inbox(args) => inbox::run(args, context).await,
-        Verb::Show(args) => show::run(args, context).await,
-        Verb::Log(args) => log::run(args, context).await,
-        Verb::Answer(args) => answer::run(args, context).await,
-        Verb::Decline(args) => decline::run(args, context).await,
-        Verb::Escalate(args) => escalate::run(args, context).await,
-        Verb::Withdraw(args) => withdraw::run(args, context).await,
-        Verb::Say(args) => say::run(args, context).await,
-        Verb::Reply(args) => reply::run(args, context).await,
-        Verb::Claim(args) => claim::run(args, context).await,
-        Verb::Release(args) => release::run(args, context).await,
-        Verb::Session(verb) => session::run(verb, context).await,
-        Verb::SendWork(args) => send_work::run(args, context).await,
-        Verb::Status(args) => status::run(args, context).await,
+        Verb::Serve(args) => serve::run(args, out).await.map(Into::into),
+        Verb::Demo(args) => demo::run(args, out).await.map(Into::into),
+        Verb::Run(args) => run::run(args).await,
+        Verb::Background(args) => background::run(args).await,
+        verb => tokio::select! {
+            ended = call(verb, out) => ended.map(Into::into),
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted.into()),
+        },
+    }
+}
+
+async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
+    if let Verb::Ask(_) = verb {
+        ask::needs_a_session()?;
+    }
+    let context = &Context::of_environment()?;
+    match verb {
+        Verb::Ask(args) => ask::run(args, context, out).await,
+        Verb::Wait(args) => wait::run(args, context, out).await,
+        Verb::Inbox(args) => inbox::run(args, context, out).await,
+        Verb::Show(args) => show::run(args, context, out).await,
+        Verb::Log(args) => log::run(args, context, out).await,
+        Verb::Answer(args) => answer::run(args, context, out).await,
+        Verb::Decline(args) => decline::run(args, context, out).await,
+        Verb::Escalate(args) => escalate::run(args, context, out).await,
+        Verb::Withdraw(args) => withdraw::run(args, context, out).await,
+        Verb::Say(args) => say::run(args, context, out).await,
+        Verb::Reply(args) => reply::run(args, context, out).await,
+        Verb::Claim(args) => claim::run(args, context, out).await,
+        Verb::Release(args) => release::run(args, context, out).await,
+        Verb::Session(args) => session::run(args, context, out).await,
+        Verb::SendWork(args) => send_work::run(args, context, out).await,
+        Verb::Status(args) => status::run(args, context, out).await,
         Verb::Serve(_) | Verb::Demo(_) | Verb::Run(_) | Verb::Exec(_) | Verb::Background(_) => {
-            unreachable!("these need no context")
+            unreachable!("these are dispatched before")
         }
     }
 }
 
-/// What the verbs of people and agents need to know.
-struct Context<'a> {
-    client: Client,
-    /// Whether the caller is a session; else it is a person.
-    is_session: bool,
-    data: PathBuf,
-    out: &'a mut Out,
+/// Whether `--json` stands among the arguments of askway itself, where they could not be parsed.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
 
-impl<'a> Context<'a> {
-    /// The caller is the session of `ASKWAY_TOKEN` where that is set, else the person whose token
-    /// the data folder holds.
-    fn of_environment(out: &'a mut Out) -> Result<Self, Failure> {
-        let data = place::data()?;
-        let address = place::address(&data)?;
-        let (token, is_session) = match place::session_token()? {
-            Some(token) => (token, true),
-            None => (place::token_in(&data, place::OWNER_TOKEN)?, false),
-        };
-        let client = Client::new(address, Some(token)).with_patience(PATIENCE);
-        Ok(Self { client, is_session, data, out })
-    }
-
-    /// The ask of an id or a prefix, as typed.
-    async fn ask(&self, typed: &str) -> Result<crate::grpc::v1::Ask, Failure> {
-        let found = self.client.get_ask(typed).await?;
-        found
-            .ask
-            .ok_or_else(|| Failure::new(Exit::Unexpected, "INTERNAL", "a reply without an ask"))
-    }
-
-    /// The client of whoever may end sessions from here: the session itself, or the host.
-    fn host_client(&self) -> Result<Client, Failure> {
-        if self.is_session {
-            return Ok(self.client.clone());
-        }
-        Ok(host_client(self.client.address(), &self.data)?.with_patience(PATIENCE))
-    }
-}
-
-/// A client as the host: on the socket the daemon's own user is one, elsewhere its token says so.
-fn host_client(
-    address: &crate::client::Address,
-    data: &std::path::Path,
-) -> Result<Client, Failure> {
-    let token: Option<Secret> = match address {
-        crate::client::Address::Unix(_) => None,
-        crate::client::Address::Http(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
-    };
-    Ok(Client::new(address.clone(), token))
-}
-
-/// Help and versions go where they are read; everything else is a failure of usage.
-fn mistyped(error: &clap::Error, wants_json: bool) -> ExitCode {
-    let shows = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
-    if !wants_json || shows {
-        let code = if error.exit_code() == 0 { Exit::Done } else { Exit::Usage };
+/// Prints what clap has to say: help and version are no errors.
+fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to be told when even this cannot be written.
         let _ = error.print();
-        return ExitCode::from(code as u8);
+        return Exit::Done.into();
     }
-    let message = error.to_string();
-    let message = message.strip_prefix("error: ").unwrap_or(&message);
-    let message = message.split("\n\n").next().unwrap_or_default().trim().to_owned();
-    finish(&mut Out::new(true), Err(Failure::usage(message).then("askway --help")))
+    if json {
+        render::failure(&Failure::of_clap(error), json);
+    } else {
+        let _ = error.print();
+    }
+    Exit::Usage.into()
 }
 
-fn finish(out: &mut Out, result: Result<ExitCode, Failure>) -> ExitCode {
-    match result {
-        Ok(code) => code,
-        // Whoever read our output has read enough.
-        Err(failure) if failure.reason == render::BROKEN_PIPE => ExitCode::SUCCESS,
-        Err(failure) => {
-            out.failure(&failure);
-            ExitCode::from(failure.exit as u8)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(["askway"].iter().chain(line))
+    }
+
+    #[test]
+    fn the_parser_is_whole() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_help_with_an_example() {
+        // `demo` has nothing to be typed after it.
+        let typed = |verb: &&mut clap::Command| !verb.is_hide_set() && verb.get_name() != "demo";
+        for verb in Cli::command().get_subcommands_mut().filter(typed) {
+            let name = verb.get_name().to_owned();
+            let help = verb.render_long_help().to_string();
+            assert!(help.contains(&format!("  askway {name}")), "{name}: {help}");
         }
     }
-}
 
-/// Whether an error of writing means that nobody reads any more.
-fn is_broken_pipe(error: &std::io::Error) -> bool {
-    error.kind() == Io::BrokenPipe
+    #[test]
+    fn every_verb_takes_json_and_every_mutating_one_a_request_id() {
+        let mutating: [&[&str]; 11] = [
+            &["ask", "Which?"],
+            &["answer", "ask_0000", "A"],
+            &["decline", "ask_0000"],
+            &["escalate", "ask_0000"],
+            &["withdraw", "ask_0000"],
+            &["say", "ask_0000", "words"],
+            &["reply", "ask_0000", "words"],
+            &["claim", "ask_0000"],
+            &["release", "ask_0000"],
+            &["session", "end"],
+            &["send-work"],
+        ];
+        let reading: [&[&str]; 6] = [
+            &["wait", "ask_0000"],
+            &["inbox"],
+            &["show", "ask_0000"],
+            &["log", "ask_0000"],
+            &["session", "ls"],
+            &["status"],
+        ];
+        for line in mutating.iter().chain(&reading) {
+            let cli = parse(&[line, &["--json"][..]].concat()).expect("it parses");
+            assert!(cli.json, "{line:?}");
+        }
+        for line in mutating {
+            let line = [line, &["--request-id", "one"][..]].concat();
+            assert!(parse(&line).is_ok(), "{line:?}");
+            let empty = [&line[..line.len() - 1], &[""][..]].concat();
+            assert!(parse(&empty).is_err(), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_wrongly_is_an_error_for_programs_too() {
+        let error = parse(&["wait", "--json"]).expect_err("an id is missing");
+        let failure = Failure::of_clap(&error);
+        assert_eq!((failure.exit, failure.reason.as_str()), (Exit::Usage, "USAGE"));
+        assert!(failure.message.contains("required"), "{}", failure.message);
+        assert!(failure.next.is_some_and(|next| next.ends_with("--help")));
+    }
+
+    #[test]
+    fn json_after_two_dashes_belongs_to_somebody_else() {
+        let words = |line: &[&str]| line.iter().map(OsString::from).collect::<Vec<_>>();
+        assert!(asks_for_json(&words(&["askway", "wait", "--json"])));
+        assert!(!asks_for_json(&words(&["askway", "run", "--", "cmd", "--json"])));
+    }
+
+    #[test]
+    fn exit_codes_are_the_documented_numbers() {
+        let all = [
+            (Exit::Done, 0),
+            (Exit::Unexpected, 1),
+            (Exit::Usage, 2),
+            (Exit::Declined, 3),
+            (Exit::Stopped, 4),
+            (Exit::Open, 5),
+            (Exit::Closed, 6),
+            (Exit::Refused, 7),
+            (Exit::NotFound, 8),
+            (Exit::Unavailable, 9),
+            (Exit::Spoken, 10),
+            (Exit::Interrupted, 130),
+        ];
+        for (exit, code) in all {
+            assert_eq!(exit as u8, code);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::{Exit, Failure};
 use crate::client::Address;
 use crate::session::{Kind, Secret};
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,9 +29,15 @@ pub const DATA_VAR: &str = "ASKWAY_DATA";
 ///
 /// When none of the variables that could name it is set.
 pub fn data() -> Result<PathBuf, Failure> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    data_of(|name| env::var_os(name))
+}
+
+pub(crate) fn data_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // A relative XDG_DATA_HOME is to be ignored, as its specification says.
+    let shared = || set("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
     set(DATA_VAR)
-        .or_else(|| set("XDG_DATA_HOME").map(|folder| folder.join("askway")))
+        .or_else(|| shared().map(|folder| folder.join("askway")))
         .or_else(|| set("HOME").map(|home| home.join(".local/share/askway")))
         .ok_or_else(|| {
             Failure::usage("neither ASKWAY_DATA nor HOME says where the data folder is")
@@ -44,11 +51,14 @@ pub fn data() -> Result<PathBuf, Failure> {
 ///
 /// When the variable is not an address.
 pub fn address(data: &Path) -> Result<Address, Failure> {
+    let wrong = |why: String| {
+        Failure::usage(format!("ASKWAY_ADDR: {why}"))
+            .then("export ASKWAY_ADDR=unix:PATH, or http://127.0.0.1:PORT")
+    };
     match env::var(ADDRESS_VAR) {
-        Ok(text) if !text.is_empty() => Address::parse(&text).map_err(|must| {
-            Failure::usage(format!("ASKWAY_ADDR: {must}")).then("export ASKWAY_ADDR=unix:PATH")
-        }),
-        _ => Ok(Address::Unix(data.join(SOCKET))),
+        Ok(text) if !text.is_empty() => Address::parse(&text).map_err(wrong),
+        Ok(_) | Err(env::VarError::NotPresent) => Ok(Address::Unix(data.join(SOCKET))),
+        Err(env::VarError::NotUnicode(_)) => Err(wrong("it is not text".into())),
     }
 }
 
@@ -91,4 +101,43 @@ pub fn token_in(data: &Path, name: &str) -> Result<Secret, Failure> {
 
 fn bad_token(message: impl Into<String>) -> Failure {
     Failure::new(Exit::Refused, "BAD_CREDENTIAL", message)
+        .then("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(set: &[(&str, &str)]) -> Option<PathBuf> {
+        let value = |name: &str| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        data_of(value).ok()
+    }
+
+    #[test]
+    fn the_data_folder_is_the_first_that_is_set() {
+        let all = [("ASKWAY_DATA", "/a"), ("XDG_DATA_HOME", "/x"), ("HOME", "/h")];
+        assert_eq!(found(&all), Some("/a".into()));
+        assert_eq!(found(&all[1..]), Some("/x/askway".into()));
+        assert_eq!(found(&all[2..]), Some("/h/.local/share/askway".into()));
+        assert_eq!(found(&[("ASKWAY_DATA", ""), ("HOME", "/h")]), found(&all[2..]));
+        assert_eq!(found(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]), found(&all[2..]));
+        assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn a_token_file_is_a_token_and_a_line_feed_or_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let exit = || token_in(folder.path(), OWNER_TOKEN).map_err(|failure| failure.exit);
+        assert_eq!(exit().err(), Some(Exit::Unavailable), "no daemon was started here");
+        let path = folder.path().join(OWNER_TOKEN);
+        let token = Secret::new(Kind::Person, [7; 32]);
+        fs::write(&path, format!("{}\n", token.expose())).expect("written");
+        assert_eq!(exit().expect("a token").expose(), token.expose());
+        for bad in ["", "askp_7", "something else\n"] {
+            fs::write(&path, bad).expect("written");
+            assert_eq!(exit().err(), Some(Exit::Refused), "{bad:?}");
+        }
+    }
 }

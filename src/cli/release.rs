@@ -1,26 +1,27 @@
-//! `askway release`: a person is not on it any more.
+//! `askway release`: a person is not on it any more, and its timers run on.
 
-use super::{Context, Exit, Failure};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
-/// Be on it no more: its timers run on.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway release ask_8f3k")]
+  askway release ask_k3f9";
+
+/// Which ask.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let request = v1::ReleaseRequest { request_id, ask_id: ask.id };
+/// Says so.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let request = v1::ReleaseRequest { request_id: args.intent.into_id(), ask_id: ask.id };
     let receipt = context.client.release(request).await?;
-    context.out.receipt(&receipt, "released; its timers run on")?;
-    Ok(Exit::of_receipt(&receipt))
+    receipt::finish(&receipt, out, |ask| format!("released {}; its timers run on", ask.id))
 }

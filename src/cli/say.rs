@@ -1,28 +1,32 @@
-//! `askway say`: speaks to the asker.
+//! `askway say`: whoever is asked, or a person, speaks to the asker without answering.
 
-use super::{Context, Exit, Failure};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
-/// Say something to the asker of an ask. No timer moves.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway say ask_8f3k \"which region?\"")]
+  askway say ask_k3f9 \"How many rows will it hold?\"";
+
+/// To which ask's asker, and what.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// What to say.
+    /// What is said
     text: String,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let request = v1::SayRequest { request_id, ask_id: ask.id, text: args.text };
+/// Says it; the asker's wait ends with it.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let request =
+        v1::SayRequest { request_id: args.intent.into_id(), ask_id: ask.id, text: args.text };
     let receipt = context.client.say(request).await?;
-    context.out.receipt(&receipt, "said")?;
-    Ok(Exit::of_receipt(&receipt))
+    receipt::finish(&receipt, out, |ask| {
+        format!("said on {}{}", ask.id, receipt::asker(&receipt, ask))
+    })
 }

@@ -1,56 +1,53 @@
-//! `askway send-work`: a ticket for work, for those who enroll sessions by other means than `run`.
+//! `askway send-work`: makes the ticket with which another session takes up work of the caller's.
 
-use super::{Context, Exit, Failure, render};
+use super::render::{human, json};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
-use serde_json::json;
 
-/// Mint a ticket for work, as the session this runs in. Whoever redeems it gets this session as the
-/// sender of the work.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
   askway send-work
-  askway send-work --blocking --json")]
+  askway send-work --blocking --json
+
+The ticket is a secret: whoever has it takes up the work, and you are recorded as its sender. It is
+good once. To send work to a new session on this machine: askway run --as NAME -- COMMAND";
+
+/// From where, and how.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// This session is blocked until the work is done: asks of it go past this session.
-    #[arg(long)]
-    blocking: bool,
-    /// The work it is sent from; the latest where nothing is said.
+    /// The work of yours that it is sent from; your latest where nothing is said
     #[arg(long, value_name = "WORK")]
     from: Option<String>,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    /// You are blocked until it is done: asks of it go past you
+    #[arg(long)]
+    blocking: bool,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    if !context.is_session {
-        return Err(Failure::new(
-            Exit::Refused,
-            "WRONG_PRINCIPAL",
-            "a person sends no work; run the agent's command in a session",
-        )
-        .then("askway run --as NAME -- COMMAND"));
-    }
+/// Makes it; the ticket alone goes to stdout.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let request = v1::SendWorkRequest {
-        request_id: args.request_id.unwrap_or_default(),
+        request_id: args.intent.into_id(),
         from_work_id: args.from.unwrap_or_default(),
         blocking: args.blocking,
     };
     let sent = context.client.send_work(request).await?;
-    let receipt = sent.receipt.unwrap_or_default();
-    let accepted = receipt.result() == v1::Result::Accepted;
-    if context.out.json {
-        let beside = json!({
-            "work": sent.work_id,
-            "ticket": sent.ticket,
-            "expire_time": sent.expire_time.as_ref().map(super::time::exact),
-        });
-        context.out.object(&render::session_receipt(&receipt, beside))?;
-    } else if accepted {
-        context.out.line(&sent.ticket)?;
-    } else {
-        context.out.note(&format!("askway: {}", receipt.message));
+    if out.json {
+        out.line(&json::sent(&sent))?;
     }
-    Ok(if accepted { Exit::Done } else { Exit::Refused })
+    let exit = receipt::session_verdict(sent.receipt.as_ref())?;
+    match (out.json, sent.ticket.is_empty()) {
+        (true, _) => {}
+        (false, true) => out.note("its ticket has been used, and is not shown again"),
+        (false, false) => {
+            out.line(&sent.ticket)?;
+            let until = human::future(sent.expire_time, human::now());
+            out.note(&format!("the ticket of {}; its time is over {until}", sent.work_id));
+        }
+    }
+    out.flush()?;
+    Ok(exit)
 }

@@ -1,96 +1,132 @@
-//! `askway serve`: the daemon in the foreground, until it is told to stop.
+//! `askway serve`: runs the daemon in this process until a signal stops it. What is started and in
+//! which order: [`serve`](crate::serve). What it is told: [`config`](crate::config).
 
 use super::render::Out;
 use super::{Exit, Failure};
 use crate::config::{self, Config};
-use crate::serve::{Daemon, ServeError};
+use crate::serve::{CannotServe, Daemon};
 use serde_json::json;
-use std::io::{self, IsTerminal};
-use tokio::signal::unix::{SignalKind, signal};
+use std::io;
+use std::process;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
+use tracing::Level;
+use tracing_subscriber::prelude::*;
+use tracing_subscriber::{EnvFilter, filter};
 
-/// Start the daemon.
+/// When a stop is forced: the daemon's own limits end one before, and nobody waits longer than
+/// eight seconds.
+const GONE_WITHIN: Duration = Duration::from_millis(7_500);
+
+/// Run the daemon
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Settings may also stand in askway.toml in the data folder: socket, listen, route_timeout, log.
-A flag goes before the environment, and that before the file.
+Each option also stands in the environment (ASKWAY_DATA, ASKWAY_SOCKET, ASKWAY_LISTEN,
+ASKWAY_ROUTE_TIMEOUT, ASKWAY_LOG) and, but for the first, in askway.toml in the data folder, as
+socket, listen, route_timeout and log. A flag wins over the environment, that over the file.
 
 Examples:
   askway serve
   askway serve --listen 127.0.0.1:7700 --route-timeout 5m")]
+#[group(skip)]
 pub struct Args {
     #[command(flatten)]
-    config: config::Typed,
+    config: config::Args,
 }
 
+/// Serves until SIGTERM or SIGINT; a second one ends the process at once.
+///
+/// # Errors
+///
+/// When the configuration is wrong (usage), or the daemon cannot start (unexpected).
 pub(super) async fn run(args: Args, out: &mut Out) -> Result<Exit, Failure> {
-    let config = Config::new(args.config)
-        .map_err(|wrong| Failure::usage(wrong.to_string()).then("askway serve --help"))?;
-    log_to_stderr(&config.log)?;
+    let config = Config::load(args.config).map_err(of_faults)?;
+    let mut signals = Signals::listen()?;
+    log_to_stderr(&config.log);
+    let daemon = Daemon::start(&config).await?;
+    say_ready(&daemon, &config, out);
+
     let shutdown = CancellationToken::new();
-    let stop = on_signals(shutdown.clone()).map_err(|error| Failure::io("signals", &error))?;
-    let daemon = Daemon::prepare(&config).await.map_err(of_serve)?;
-    say_ready(&daemon, &config, out)?;
-    let served = daemon.serve(shutdown).await.map_err(of_serve);
-    stop.abort();
-    served.map(|()| Exit::Done)
+    let stop = shutdown.clone();
+    tokio::spawn(async move {
+        signals.next().await;
+        tracing::info!("stopping; a second signal stops at once");
+        stop.cancel();
+        let status = tokio::select! {
+            number = signals.next() => 128 + number,
+            () = tokio::time::sleep(GONE_WITHIN) => Exit::Unexpected as i32,
+        };
+        process::exit(status);
+    });
+    daemon.serve(shutdown).await?;
+    Ok(Exit::Done)
 }
 
-/// One line when it is ready, with the port it got.
-fn say_ready(daemon: &Daemon, config: &Config, out: &mut Out) -> Result<(), Failure> {
-    let socket = daemon.socket.display().to_string();
-    let address = daemon.tcp.map(|address| format!("http://{address}"));
-    if out.json {
-        return out.object(&json!({
-            "socket": format!("unix:{socket}"),
-            "address": address,
+/// One line when it is ready, for whoever started it. That nobody reads it is no reason to stop.
+fn say_ready(daemon: &Daemon, config: &Config, out: &mut Out) {
+    let said = match out.json {
+        true => out.object(&json!({
+            "socket": daemon.socket().display().to_string(),
+            "address": daemon.address().map(|address| format!("http://{address}")),
             "data": config.data.display().to_string(),
-            "pid": std::process::id(),
-        }));
-    }
-    let also = address.map(|address| format!(" and on {address}")).unwrap_or_default();
-    out.line(&format!("askway serves on unix:{socket}{also}"))
-}
-
-/// The first signal stops in good order; a second one at once.
-fn on_signals(shutdown: CancellationToken) -> io::Result<tokio::task::JoinHandle<()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(tokio::spawn(async move {
-        for first in [true, false] {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            if first {
-                tracing::info!("stopping; once more stops at once");
-                shutdown.cancel();
-            } else {
-                std::process::exit(Exit::Interrupted as i32);
-            }
-        }
-    }))
-}
-
-fn log_to_stderr(filter: &str) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(filter)
-        .map_err(|error| Failure::usage(format!("log: {error}")).then("askway serve --log info"))?;
-    let to = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    let started = to.with_ansi(io::stderr().is_terminal()).try_init();
-    started.map_err(|error| Failure::new(Exit::Unexpected, "LOG", error.to_string()))
-}
-
-fn of_serve(error: ServeError) -> Failure {
-    let (reason, next) = match &error {
-        ServeError::Held { .. } => ("HELD", Some("askway status")),
-        ServeError::Folder(_) => ("FOLDER", None),
-        ServeError::Store { .. } => ("STORE_UNAVAILABLE", None),
-        ServeError::Service(_) | ServeError::Io { .. } => ("IO", None),
+            "pid": process::id(),
+        })),
+        false => out.line(&format!("askway serves on {}", daemon.addresses().join(" and "))),
     };
-    let failure = Failure::new(Exit::Unexpected, reason, error.to_string());
-    match next {
-        Some(next) => failure.then(next),
-        None => failure,
+    if let Err(failure) = said {
+        tracing::warn!("nobody reads stdout: {}", failure.message);
+    }
+}
+
+/// `levels` are good directives: the configuration has looked.
+fn log_to_stderr(levels: &str) {
+    let levels = EnvFilter::builder().parse_lossy(levels);
+    // What HTTP/2 says of itself below this level has headers in it, and so tokens.
+    let no_headers = filter::filter_fn(|what| {
+        let is_http =
+            ["h2", "hyper", "tonic", "tower"].iter().any(|of| what.target().starts_with(of));
+        !is_http || *what.level() <= Level::INFO
+    });
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(no_headers);
+    tracing_subscriber::registry().with(levels).with(lines).init();
+}
+
+/// The signals that stop a daemon.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Failure> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| {
+                Failure::unexpected(format!("signals cannot be listened for: {error}"))
+            })
+        };
+        let terminate = listen(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    /// The number of the next one.
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
+            _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
+        }
+    }
+}
+
+fn of_faults(faults: config::Faults) -> Failure {
+    let fields = faults.0.iter().map(|fault| (fault.place.clone(), fault.message.clone()));
+    let fields = fields.collect();
+    let message = "the daemon was told what it cannot do".to_owned();
+    Failure { fields, ..Failure::usage(message).then("askway serve --help") }
+}
+
+impl From<CannotServe> for Failure {
+    fn from(cannot: CannotServe) -> Self {
+        Failure::unexpected(cannot.message).then(cannot.next)
     }
 }

@@ -1,38 +1,64 @@
 //! `askway withdraw`: the asker takes its ask back.
 
-use super::{Context, Exit, Failure};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
-/// Take back an ask of this session's.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const HELP: &str = "\
 Examples:
-  askway withdraw ask_8f3k -m \"found it in the docs\"")]
+  askway withdraw ask_k3f9 -m \"found it in the manual\"";
+
+/// Which ask, and why.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
-    /// The ask: its id or the first characters of it.
+    /// The ask's id, or its first characters
     id: String,
-    /// Why, for whoever reads it next.
-    #[arg(short, long = "message", value_name = "TEXT")]
+    /// Why, for whoever was asked
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Your id for this intent: the same again is the same.
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
 }
 
-pub(super) async fn run(args: Args, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let ask = context.ask(&args.id).await?;
-    let request_id = args.request_id.unwrap_or_default();
-    let receipt = context.client.withdraw(v1::WithdrawRequest {
-        request_id,
+/// Takes it back; once taken back it stays so, and that is no error.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let ask = context.read(&args.id).await?;
+    let request = v1::WithdrawRequest {
+        request_id: args.intent.into_id(),
         ask_id: ask.id,
         note: args.message,
-    });
-    let receipt = receipt.await?;
-    context.out.receipt(&receipt, "withdrawn")?;
-    // Withdrawn before is what was wanted; settled in another way is not.
-    match receipt.ask.and_then(|ask| ask.outcome).map(|outcome| outcome.kind()) {
-        Some(v1::OutcomeKind::Withdrawn) => Ok(Exit::Done),
-        Some(_) => Ok(Exit::Closed),
-        None => Ok(Exit::Refused),
+    };
+    let receipt = context.client.withdraw(request).await?;
+    if !is_withdrawn_already(&receipt) {
+        return receipt::finish(&receipt, out, |ask| format!("withdrawn {}", ask.id));
+    }
+    out.receipt(&receipt, |_| String::new())?;
+    out.flush()?;
+    out.note("it was withdrawn before");
+    Ok(Exit::Done)
+}
+
+/// Only its asker withdraws an ask, so that whoever gets this receipt did it.
+fn is_withdrawn_already(receipt: &v1::Receipt) -> bool {
+    let outcome = receipt.ask.as_ref().and_then(|ask| ask.outcome.as_ref());
+    receipt.result() == v1::Result::Closed
+        && outcome.is_some_and(|outcome| outcome.kind() == v1::OutcomeKind::Withdrawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::fixture;
+
+    #[test]
+    fn only_a_withdrawal_makes_another_one_no_error() {
+        use v1::OutcomeKind as K;
+        for kind in [K::Answered, K::Declined, K::Expired, K::Withdrawn, K::Abandoned] {
+            let mut closed = fixture::receipt(v1::Result::Closed, "");
+            closed.ask = Some(fixture::settled(kind));
+            assert_eq!(is_withdrawn_already(&closed), kind == K::Withdrawn, "{kind:?}");
+        }
+        assert!(!is_withdrawn_already(&fixture::receipt(v1::Result::Refused, "NOT_ASKER")));
     }
 }

@@ -6,7 +6,8 @@ use crate::ask::Ask;
 use crate::error::{Error, Reason};
 use crate::session::{Principal, Session};
 
-/// Every call there is.
+/// Every call there is, by its name on the wire.
+#[expect(missing_docs, reason = "the proto files say what each does")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Ask,

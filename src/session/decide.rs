@@ -68,7 +68,7 @@ pub enum Denied {
     NoSuchWork,
     /// The work would be sent deeper than work may be.
     TooDeep,
-    /// The ticket is unknown, void, spent by another, or its sender is gone.
+    /// The ticket is unknown, void, spent, of another namespace, or its sender has ended.
     BadTicket,
     /// The ticket's time is over.
     TicketExpired,
@@ -288,7 +288,8 @@ impl Ticket {
         now: Now,
     ) -> Result<(Work, Ticket), Denied> {
         let sender_lives = sender.is_some_and(|sender| !sender.is_ended());
-        if self.void || self.spent_by.is_some() || !sender_lives {
+        let foreign = self.namespace != taker.namespace;
+        if self.void || self.spent_by.is_some() || !sender_lives || foreign {
             return Err(Denied::BadTicket);
         }
         if self.expire_time <= now.time {

@@ -6,7 +6,8 @@ use crate::ask::{self, Actor, Idle, IdleHops, Route, SessionRef, Target};
 /// Why `hop`, a session's record as it is now, cannot answer an ask of `asker`'s; none when it can.
 ///
 /// `below` is the work next below the hop on the way to the asker, with the session that holds it:
-/// the hop is blocked while that work was sent as blocking and in the stay it was sent in.
+/// the hop is blocked while that work was sent as blocking, and its holder is still active in the
+/// stay it was sent in.
 pub fn idle(
     hop: Option<&Session>,
     asker: &SessionRef,
@@ -24,7 +25,10 @@ pub fn idle(
     if !hop.answers_asks {
         return Some(Idle::AnswersNone);
     }
-    let blocked = below.is_some_and(|(work, holder)| work.blocking == Some(holder.stay));
+    let waits = |(work, holder): (&Work, &Session)| {
+        holder.is_active() && work.blocking == Some(holder.stay)
+    };
+    let blocked = below.is_some_and(waits);
     blocked.then_some(Idle::Blocked)
 }
 

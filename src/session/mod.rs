@@ -1,5 +1,5 @@
 //! Sessions, the work they were sent and by whom, tickets and tokens: records and the rules over
-//! them. Pure, like [`ask`](crate::ask); start reading at [`decide`](decide()).
+//! them. Pure, like [`ask`](crate::ask); start reading at [`decide()`].
 //!
 //! Sessions keep no history: a record and its revision are all there is.
 
@@ -184,3 +184,6 @@ impl From<Principal> for crate::ask::Actor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

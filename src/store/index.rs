@@ -3,8 +3,8 @@
 //! its ask, so none can disagree with the records. Shared by [`mem`](super::mem) and
 //! [`redb`](super::redb), which say when a row changes.
 //!
-//! Only open and unread asks are in it, and the ids of some settled lately. An open ask takes about
-//! 300 bytes, a settled one that is unread about 170.
+//! Only open and unread asks are in it, and the ids of some settled lately. Measured with four asks
+//! a session: an open ask takes 500 bytes, a settled one that is unread 250.
 
 use super::{Listing, Scope};
 use crate::ask::{Ask, AskId, Namespace, PersonName, SessionRef, Target, Timestamp, names};

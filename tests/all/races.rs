@@ -6,6 +6,9 @@ use askway::error::Reason;
 use askway::service::{Receipt, Verdict};
 use std::sync::Arc;
 
+/// Whether an ending is the one a call would have made.
+type IsIts = fn(&Ending) -> bool;
+
 /// Rounds of the race; enough to meet every order on two cores.
 const ROUNDS: usize = 10_000;
 
@@ -35,7 +38,7 @@ async fn rule_02_settled_once_in_ten_thousand_races() {
         );
         let settled = bench.get(ask.id).await;
         let outcome = settled.outcome().expect("somebody was first");
-        let receipts: [(Receipt, fn(&Ending) -> bool); 4] = [
+        let receipts: [(Receipt, IsIts); 4] = [
             (agent.unwrap(), |ending| matches!(ending, Ending::Answered(_))),
             (person.unwrap(), |ending| matches!(ending, Ending::Answered(_))),
             (no.unwrap(), |ending| matches!(ending, Ending::Declined)),

@@ -1,188 +1,240 @@
-//! What is printed: text for people, JSON for programs. Every word of an agent's or a person's is
-//! made visible before it is written (rule 21).
+//! What verbs print: JSON for programs ([`json`]), text for people ([`human`]), and the one place
+//! that writes it ([`Out`]). Nothing from agents or people gets here unchecked and out again
+//! (rule 21): `human` makes it visible, `json` escapes it.
 
-mod human;
-mod json;
+#[cfg(test)]
+pub(super) mod fixture;
+pub(super) mod human;
+pub(super) mod json;
+pub(super) mod words;
 
-pub use human::{ask as ask_text, event as event_text, line as ask_line, waits};
-pub use json::{ask as ask_json, event as event_json, session as session_json};
-
-use super::exit::{Exit, Failure};
-use super::is_broken_pipe;
-use crate::ask::text;
+use super::Failure;
+use crate::ask::text::{visible, visible_line};
 use crate::grpc::v1;
-use serde_json::{Value, json};
+use human::{BOLD, PLAIN};
+use serde::Serialize;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 
-/// The reason of a failure that is none: whoever read our output has read enough.
-pub const BROKEN_PIPE: &str = "BROKEN_PIPE";
-
-/// Where a verb prints.
-#[derive(Debug)]
+/// Where a verb's results go, in the form that was asked for. A reader that has gone away is no
+/// error: what it did not want is dropped, and [`flush`](Self::flush) says so.
 pub struct Out {
     /// Whether programs read it.
     pub json: bool,
+    sink: Box<dyn Write + Send>,
+    broken: bool,
 }
 
 impl Out {
-    /// Prints for people, or for programs.
-    pub fn new(json: bool) -> Self {
-        Self { json }
-    }
-
-    /// Writes a line and sees it written: what is acknowledged afterwards has been shown.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn line(&mut self, line: &str) -> Result<(), Failure> {
-        let mut stdout = anstream::stdout().lock();
-        let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
-        written.map_err(|error| match is_broken_pipe(&error) {
-            true => Failure::new(Exit::Done, BROKEN_PIPE, "nobody reads"),
-            false => Failure::io("the output cannot be written", &error),
-        })
-    }
-
-    /// Writes one object on a line of its own.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn object(&mut self, object: &Value) -> Result<(), Failure> {
-        self.line(&safe_json(object))
-    }
-
-    /// Says something beside the output, to people.
-    pub fn note(&mut self, note: &str) {
-        if !self.json {
-            let _ = writeln!(anstream::stderr(), "{note}");
+    /// Stdout, with colour only where a terminal takes it.
+    pub fn stdout(json: bool) -> Self {
+        match json {
+            true => Self::new(io::stdout(), json),
+            false => Self::new(anstream::stdout(), json),
         }
     }
 
-    /// Prints an ask: whole for people.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn ask(&mut self, ask: &v1::Ask) -> Result<(), Failure> {
-        match self.json {
-            true => self.object(&json::ask(ask)),
-            false => self.line(human::ask(ask).trim_end()),
-        }
+    /// Any other place.
+    pub fn new(sink: impl Write + Send + 'static, json: bool) -> Self {
+        Self { sink: Box::new(sink), json, broken: false }
     }
 
-    /// Prints a receipt; for people `done` says what an accepted one means.
+    /// An ask: one line for programs; for people what `human` makes of it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, as every method here.
+    pub fn ask(
+        &mut self,
+        ask: &v1::Ask,
+        human: impl FnOnce(&v1::Ask) -> String,
+    ) -> Result<(), Failure> {
+        let text = if self.json { json::ask(ask) } else { human(ask) };
+        self.line(&text)
+    }
+
+    /// A receipt: one line for programs; for people the sentence `said`, where it was accepted. What
+    /// was not accepted is a [`Failure`], which says the rest.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn receipt(&mut self, receipt: &v1::Receipt, done: &str) -> Result<(), Failure> {
+    pub fn receipt(
+        &mut self,
+        receipt: &v1::Receipt,
+        said: impl FnOnce(&v1::Ask) -> String,
+    ) -> Result<(), Failure> {
         if self.json {
-            return self.object(&json::receipt(receipt));
+            return self.line(&json::receipt(receipt));
         }
-        match receipt.result() {
-            v1::Result::Accepted if receipt.replayed => self.line(&format!("{done} (already)")),
-            v1::Result::Accepted => self.line(done),
-            _ => {
-                let mut said = text::visible(&receipt.message).into_owned();
-                for id in &receipt.open_ask_ids {
-                    let _ = write!(said, "\n  open: {id}");
-                }
-                let shown =
-                    receipt.ask.as_ref().map(|ask| format!("\nnext: askway show {}", ask.id));
-                self.note(&format!("askway: {said}{}", shown.unwrap_or_default()));
+        match &receipt.ask {
+            Some(ask) if receipt.result() == v1::Result::Accepted => {
+                let again = if receipt.replayed { " (done before)" } else { "" };
+                self.line(&format!("{}{again}", said(ask)))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Any object, on a line of its own, handed over at once.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn object(&mut self, object: &impl Serialize) -> Result<(), Failure> {
+        self.line(&json::line(object))?;
+        self.flush().map(|_| ())
+    }
+
+    /// One or more lines as they are, with a line feed after them.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    pub fn line(&mut self, text: &str) -> Result<(), Failure> {
+        if self.broken {
+            return Ok(());
+        }
+        let written =
+            self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.write_all(b"\n"));
+        self.noted(written)
+    }
+
+    /// Hands everything over. Whether all of it arrived: what did not, is not to be acknowledged.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn flush(&mut self) -> Result<bool, Failure> {
+        if !self.broken {
+            let flushed = self.sink.flush();
+            self.noted(flushed)?;
+        }
+        Ok(!self.broken)
+    }
+
+    fn noted(&mut self, written: io::Result<()>) -> Result<(), Failure> {
+        match written {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.broken = true;
                 Ok(())
             }
+            Err(error) => Err(Failure::io("stdout cannot be written", &error)
+                .then("the same with its output to a place that has room")),
         }
     }
 
-    /// Prints a failure on stderr, with what to type next.
-    pub fn failure(&mut self, failure: &Failure) {
-        let mut stderr = anstream::stderr().lock();
-        let _ = if self.json {
-            writeln!(stderr, "{}", safe_json(&json::failure(failure)))
-        } else {
-            write!(stderr, "{}", human_failure(failure))
-        };
+    /// A word beside the result, for people only: to stderr.
+    pub fn note(&self, text: &str) {
+        if !self.json {
+            // Nobody is left to be told when stderr is gone.
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
     }
 }
 
-fn human_failure(failure: &Failure) -> String {
-    let mut said = format!("askway: {}\n", text::visible(&failure.message));
+/// Prints to stderr why a verb failed: one object for programs, sentences for people.
+pub fn failure(failure: &Failure, json: bool) {
+    // Nobody is left to be told when stderr is gone.
+    let _ = match json {
+        true => writeln!(io::stderr(), "{}", json::failure(failure)),
+        false => write!(anstream::stderr(), "{}", failure_for_people(failure)),
+    };
+}
+
+fn failure_for_people(failure: &Failure) -> String {
+    let mut text = format!("{BOLD}askway:{PLAIN} {}\n", visible(&failure.message));
+    // Writing to a string does not fail.
     for (field, description) in &failure.fields {
-        let (field, description) = (text::visible_line(field), text::visible(description));
-        let line = format!("  {field}: {description}\n");
-        if !failure.message.contains(&*description) {
-            said.push_str(&line);
-        }
+        let _ = writeln!(text, "  {}: {}", visible_line(field), visible_line(description));
     }
     if let Some(next) = &failure.next {
-        let _ = writeln!(said, "next: {next}");
+        let _ = writeln!(text, "next: {}", visible_line(next));
     }
-    said
-}
-
-/// Whether a person watches stdout.
-pub fn on_terminal() -> bool {
-    io::stdout().is_terminal()
-}
-
-/// JSON in which no character can hide anything, on a terminal too: what JSON itself leaves as it
-/// is, is escaped as JSON allows.
-pub fn safe_json(object: &Value) -> String {
-    let plain = object.to_string();
-    if !plain.chars().any(text::is_hidden) {
-        return plain;
-    }
-    let mut safe = String::with_capacity(plain.len() + 16);
-    for c in plain.chars() {
-        if text::is_hidden(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                let _ = write!(safe, "\\u{unit:04x}");
-            }
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
-
-/// The receipt of a call about sessions, as JSON, with what the call gave beside it.
-pub fn session_receipt(receipt: &v1::SessionReceipt, beside: Value) -> Value {
-    let mut object = json!({
-        "result": json::result(receipt.result()),
-        "replayed": receipt.replayed,
-        "reason": json::or_null(&receipt.reason),
-        "message": json::or_null(&receipt.message),
-    });
-    if let (Some(object), Value::Object(beside)) = (object.as_object_mut(), beside) {
-        object.extend(beside);
-    }
-    object
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Arc, Mutex};
 
-    #[test]
-    fn rule_21_json_hides_nothing_on_a_terminal_and_reads_back() {
-        let object = json!({ "text": "a\u{1b}[2J\u{202e}b\u{7f}\u{e0041}ü日" });
-        let printed = safe_json(&object);
-        assert!(text::is_one_safe_line(&printed), "{printed}");
-        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), object);
+    /// Takes so many writes, then fails in this way.
+    struct Sink {
+        kind: ErrorKind,
+        left: usize,
+        got: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.left == 0 {
+                return Err(self.kind.into());
+            }
+            self.left -= 1;
+            self.got.lock().expect("one thread").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            if self.left == 0 { Err(self.kind.into()) } else { Ok(()) }
+        }
+    }
+
+    fn output(kind: ErrorKind, left: usize, json: bool) -> (Out, Arc<Mutex<Vec<u8>>>) {
+        let got = Arc::new(Mutex::new(Vec::new()));
+        (Out::new(Sink { kind, left, got: got.clone() }, json), got)
     }
 
     #[test]
-    fn an_error_says_what_to_type_next() {
-        let mut failure = Failure::usage("bad \u{1b}[31mid").then("askway inbox");
-        failure.fields.push(("ask_id".into(), "must be an ask's id".into()));
-        let said = human_failure(&failure);
-        assert_eq!(
-            said,
-            "askway: bad \\u{1b}[31mid\n  ask_id: must be an ask's id\nnext: askway inbox\n"
-        );
+    fn a_reader_that_has_gone_is_no_error_and_has_not_got_it() {
+        let (mut whole, got) = output(ErrorKind::BrokenPipe, 9, false);
+        whole.line("words").expect("written");
+        assert!(whole.flush().expect("flushed"));
+        assert_eq!(*got.lock().expect("one thread"), b"words\n");
+
+        let (mut cut, _) = output(ErrorKind::BrokenPipe, 1, false);
+        cut.line("words").expect("no error");
+        cut.line("more").expect("no error");
+        assert!(!cut.flush().expect("no error"));
+
+        let (mut late, _) = output(ErrorKind::BrokenPipe, 2, false);
+        late.line("words").expect("written");
+        assert!(!late.flush().expect("no error"), "cut between the write and the flush");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let (mut full, _) = output(ErrorKind::StorageFull, 1, true);
+        let failure = full.line("words").expect_err("no room");
+        assert_eq!(failure.exit, super::super::Exit::Unexpected);
+    }
+
+    #[test]
+    fn people_get_a_sentence_and_programs_the_receipt() {
+        let receipt = fixture::receipt(v1::Result::Accepted, "");
+        let (mut people, got) = output(ErrorKind::BrokenPipe, 9, false);
+        let replayed = v1::Receipt { replayed: true, ..receipt.clone() };
+        people.receipt(&replayed, |ask| format!("did {}", ask.id)).expect("written");
+        let text = String::from_utf8(got.lock().expect("one thread").clone()).expect("UTF-8");
+        assert_eq!(text, format!("did {} (done before)\n", fixture::ID));
+
+        let (mut programs, got) = output(ErrorKind::BrokenPipe, 9, true);
+        programs.receipt(&receipt, |_| unreachable!("no sentence for programs")).expect("written");
+        let text = String::from_utf8(got.lock().expect("one thread").clone()).expect("UTF-8");
+        assert_eq!(text, format!("{}\n", json::receipt(&receipt)));
+    }
+
+    #[test]
+    fn rule_21_an_error_shows_nothing_hidden() {
+        let mut hostile = Failure::usage("a\u{1b}[2Jb").then("askway show \u{202e}x");
+        hostile.fields.push(("f\nnext: rm".into(), "must\u{7} be\nnext: rm -r".into()));
+        let text = anstream::adapter::strip_str(&failure_for_people(&hostile)).to_string();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[0].contains("a\\u{1b}[2Jb"), "{text}");
+        assert!(lines[1].contains("must\\u{7} be\\nnext: rm -r"), "{text}");
+        assert!(lines[2].starts_with("next: askway show \\u{202e}x"), "{text}");
     }
 }

@@ -154,6 +154,8 @@ async fn what_is_shown_after_a_kill_is_made_durable_before_it_is_served() {
         disk.plan(Plan::Serve);
         let store = open(&disk, NEVER).unwrap();
         let served = kept(&store).await;
+        // Before the file is closed, which would sync it.
+        disk.plan(Plan::LosePower(0));
         drop(store);
         disk.power_up();
         let store = open(&disk, NEVER).unwrap();

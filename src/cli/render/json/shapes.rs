@@ -1,0 +1,359 @@
+//! The documented shapes, field for field and in their order, borrowed from the wire's messages.
+//! Fields may be added; none is ever changed. How they become lines: [`super`].
+
+use crate::cli::render::words;
+use crate::grpc::v1;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An instant as RFC 3339 in UTC, to the millisecond; none where it is unset or out of all range.
+pub fn time(time: Option<prost_types::Timestamp>) -> Option<String> {
+    let time = time?;
+    let time = jiff::Timestamp::new(time.seconds, time.nanos).ok()?;
+    Some(format!("{time:.3}"))
+}
+
+/// `text`; none where it is empty.
+pub fn text(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+#[derive(Serialize)]
+pub struct Ask<'a> {
+    pub id: &'a str,
+    pub state: &'static str,
+    pub revision: u64,
+    pub content_digest: &'a str,
+    pub questions: Vec<Question<'a>>,
+    pub context: &'a str,
+    pub priority: &'static str,
+    pub asker: Option<SessionRef<'a>>,
+    pub work: &'a str,
+    pub chain: Vec<SessionRef<'a>>,
+    pub waiting_on: Option<WaitingOn<'a>>,
+    pub hop: Option<Hop<'a>>,
+    pub escalate_time: Option<String>,
+    pub expire_time: Option<String>,
+    pub create_time: Option<String>,
+    pub turns: Vec<Turn<'a>>,
+    pub claim: Option<Claim<'a>>,
+    pub outcome: Option<Outcome<'a>>,
+    pub delivery: Option<Delivery<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Question<'a> {
+    pub id: &'a str,
+    pub header: &'a str,
+    pub question: &'a str,
+    pub options: Vec<Offer<'a>>,
+    pub multiple: bool,
+}
+
+#[derive(Serialize)]
+pub struct Offer<'a> {
+    pub label: &'a str,
+    pub description: &'a str,
+    pub recommended: bool,
+}
+
+#[derive(Serialize)]
+pub struct SessionRef<'a> {
+    pub agent: &'a str,
+    pub session: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum WaitingOn<'a> {
+    Session(SessionRef<'a>),
+    People { group: Option<&'a str>, people: &'a [String] },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum By<'a> {
+    Session(SessionRef<'a>),
+    Person { person: &'a str },
+    Host { host: &'a str },
+    Timer,
+}
+
+#[derive(Serialize)]
+pub struct Hop<'a> {
+    pub index: u32,
+    pub of: u32,
+    pub cause: &'static str,
+    pub reason: Option<&'a str>,
+    pub since: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Turn<'a> {
+    pub revision: u64,
+    pub by: Option<By<'a>>,
+    pub text: &'a str,
+    pub time: Option<String>,
+    pub unread: bool,
+}
+
+#[derive(Serialize)]
+pub struct Claim<'a> {
+    pub person: &'a str,
+    pub since: Option<String>,
+    pub lapse_time: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Outcome<'a> {
+    pub kind: &'static str,
+    pub answers: BTreeMap<&'a str, Answer<'a>>,
+    pub by: Option<By<'a>>,
+    pub note: Option<&'a str>,
+    pub time: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Answer<'a> {
+    pub selected: &'a [String],
+    pub text: Option<&'a str>,
+    pub default: bool,
+}
+
+#[derive(Serialize)]
+pub struct Delivery<'a> {
+    pub state: &'static str,
+    pub reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub struct Receipt<'a> {
+    pub result: &'static str,
+    pub replayed: bool,
+    pub reason: Option<&'a str>,
+    pub message: Option<&'a str>,
+    pub asker: Option<&'static str>,
+    pub open_asks: &'a [String],
+    pub ask: Option<Ask<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Event<'a> {
+    pub ask: &'a str,
+    pub revision: u64,
+    pub time: Option<String>,
+    pub kind: &'static str,
+    pub by: Option<By<'a>>,
+    pub text: Option<&'a str>,
+    pub waiting_on: Option<WaitingOn<'a>>,
+    pub hop: Option<Hop<'a>>,
+    pub outcome: Option<Outcome<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Session<'a> {
+    pub id: &'a str,
+    pub agent: &'a str,
+    pub host: &'a str,
+    pub parent: Option<SessionRef<'a>>,
+    pub state: &'static str,
+    pub state_time: Option<String>,
+    pub works: &'a [String],
+    pub open_asks: &'a [String],
+    pub create_time: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct SessionReceipt<'a> {
+    pub result: &'static str,
+    pub replayed: bool,
+    pub reason: Option<&'a str>,
+    pub session: Option<Session<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Sent<'a> {
+    pub result: &'static str,
+    pub replayed: bool,
+    pub reason: Option<&'a str>,
+    pub work: Option<&'a str>,
+    pub ticket: Option<&'a str>,
+    pub expire_time: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Status<'a> {
+    pub version: &'a str,
+    pub caller: &'a str,
+    pub address: String,
+    pub data: String,
+    pub start_time: Option<String>,
+    pub service_time: Option<String>,
+    pub waiting_on_people: u64,
+    pub waiting_on_sessions: u64,
+    pub oldest_open_time: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Failed<'a> {
+    pub error: Fault<'a>,
+}
+
+#[derive(Serialize)]
+pub struct Fault<'a> {
+    pub reason: &'a str,
+    pub message: &'a str,
+    pub fields: Vec<Field<'a>>,
+    pub next: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub struct Field<'a> {
+    pub field: &'a str,
+    pub description: &'a str,
+}
+
+impl<'a> Ask<'a> {
+    pub fn of(ask: &'a v1::Ask) -> Self {
+        Self {
+            id: &ask.id,
+            state: words::state(ask.state()),
+            revision: ask.revision,
+            content_digest: &ask.content_digest,
+            questions: ask.questions.iter().map(Question::of).collect(),
+            context: &ask.context,
+            priority: words::priority(ask.priority()),
+            asker: ask.asker.as_ref().map(SessionRef::of),
+            work: &ask.work_id,
+            chain: ask.chain.iter().map(SessionRef::of).collect(),
+            waiting_on: ask.waiting_on.as_ref().and_then(WaitingOn::of),
+            hop: ask.hop.as_ref().map(Hop::of),
+            escalate_time: time(ask.escalate_time),
+            expire_time: time(ask.expire_time),
+            create_time: time(ask.create_time),
+            turns: ask.turns.iter().map(Turn::of).collect(),
+            claim: ask.claim.as_ref().map(Claim::of),
+            outcome: ask.outcome.as_ref().map(Outcome::of),
+            delivery: ask.delivery.as_ref().map(Delivery::of),
+        }
+    }
+}
+
+impl<'a> Question<'a> {
+    pub fn of(question: &'a v1::Question) -> Self {
+        let offer = |option: &'a v1::Option| Offer {
+            label: &option.label,
+            description: &option.description,
+            recommended: option.recommended,
+        };
+        Self {
+            id: &question.id,
+            header: &question.header,
+            question: &question.question,
+            options: question.options.iter().map(offer).collect(),
+            multiple: question.multiple,
+        }
+    }
+}
+
+impl<'a> SessionRef<'a> {
+    pub fn of(session: &'a v1::SessionRef) -> Self {
+        Self { agent: &session.agent, session: &session.session }
+    }
+}
+
+impl<'a> WaitingOn<'a> {
+    pub fn of(waiting_on: &'a v1::WaitingOn) -> Option<Self> {
+        Some(match waiting_on.who.as_ref()? {
+            v1::waiting_on::Who::Session(session) => WaitingOn::Session(SessionRef::of(session)),
+            v1::waiting_on::Who::People(people) => {
+                WaitingOn::People { group: people.group.as_deref(), people: &people.people }
+            }
+        })
+    }
+}
+
+impl<'a> By<'a> {
+    pub fn of(actor: &'a v1::Actor) -> Option<Self> {
+        Some(match actor.who.as_ref()? {
+            v1::actor::Who::Session(session) => By::Session(SessionRef::of(session)),
+            v1::actor::Who::Person(person) => By::Person { person },
+            v1::actor::Who::Host(host) => By::Host { host },
+            v1::actor::Who::Timer(_) => By::Timer,
+        })
+    }
+}
+
+impl<'a> Hop<'a> {
+    pub fn of(hop: &'a v1::Hop) -> Self {
+        Self {
+            index: hop.index,
+            of: hop.of,
+            cause: words::cause(hop.cause()),
+            reason: text(&hop.reason),
+            since: time(hop.since_time),
+        }
+    }
+}
+
+impl<'a> Turn<'a> {
+    pub fn of(turn: &'a v1::Turn) -> Self {
+        Self {
+            revision: turn.revision,
+            by: turn.by.as_ref().and_then(By::of),
+            text: &turn.text,
+            time: time(turn.say_time),
+            unread: turn.unread,
+        }
+    }
+}
+
+impl<'a> Claim<'a> {
+    pub fn of(claim: &'a v1::Claim) -> Self {
+        Self {
+            person: &claim.person,
+            since: time(claim.since_time),
+            lapse_time: time(claim.lapse_time),
+        }
+    }
+}
+
+impl<'a> Outcome<'a> {
+    pub fn of(outcome: &'a v1::Outcome) -> Self {
+        let answer = |answer: &'a v1::Answer| Answer {
+            selected: &answer.selected,
+            text: answer.text.as_deref(),
+            default: answer.default,
+        };
+        let answers = outcome.answers.iter();
+        Self {
+            kind: words::outcome(outcome.kind()),
+            answers: answers.map(|(id, given)| (id.as_str(), answer(given))).collect(),
+            by: outcome.by.as_ref().and_then(By::of),
+            note: outcome.note.as_deref(),
+            time: time(outcome.settle_time),
+        }
+    }
+}
+
+impl<'a> Delivery<'a> {
+    pub fn of(delivery: &'a v1::DeliveryStatus) -> Self {
+        Self { state: words::delivery(delivery.state()), reason: text(&delivery.reason) }
+    }
+}
+
+impl<'a> Session<'a> {
+    pub fn of(session: &'a v1::Session) -> Self {
+        Self {
+            id: &session.id,
+            agent: &session.agent,
+            host: &session.host,
+            parent: session.parent.as_ref().map(SessionRef::of),
+            state: words::session(session.state()),
+            state_time: time(session.state_time),
+            works: &session.work_ids,
+            open_asks: &session.open_ask_ids,
+            create_time: time(session.create_time),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The daemon: what is started in which order, and stopped in the other.
+//!
+//! ```text
+//!   folder ── lock ── store ── service ── tokens ── socket, loopback ── grpc
+//!   made      one     redb     engine     installed   bound, then the addresses are known
+//!   0700      daemon
+//! ```
+//!
+//! A stop goes back: no new calls, streams end and connections drain (at most five seconds), what was
+//! taken up is on disk, the socket goes, then the lock. Nothing here is global, so that one process
+//! can start ten. Signals, logging and what is printed: [`cli::serve`](crate::cli::serve).
+
+mod folder;
+
+pub use folder::{Holder, Lock};
+
+use crate::ask::{HostName, PersonName};
+use crate::cli::place;
+use crate::config::{Config, Listen};
+use crate::grpc::{self, Listeners};
+use crate::service::{LOCAL_HOST, Service, Settings};
+use crate::session::{Kind, Principal};
+use crate::store::redb::Redb;
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, UnixListener};
+use tokio_util::sync::CancellationToken;
+
+/// How long a stop waits for the engine after its clients: with the drain of five seconds before it,
+/// the daemon is gone within eight.
+const ENGINE_STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+/// A daemon that has started: it is bound, and serves as soon as [`serve`](Self::serve) is awaited.
+/// Dropped before that, it is as if it had crashed, which it survives.
+pub struct Daemon {
+    service: Service,
+    listeners: Listeners,
+    socket: Socket,
+    address: Option<SocketAddr>,
+    lock: Lock,
+}
+
+/// Why a daemon does not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CannotServe {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub next: String,
+}
+
+/// Serves as `config` says, until `shutdown`.
+///
+/// # Errors
+///
+/// When it cannot start, or a listener fails.
+pub async fn serve(config: &Config, shutdown: CancellationToken) -> Result<(), CannotServe> {
+    Daemon::start(config).await?.serve(shutdown).await
+}
+
+impl Daemon {
+    /// Starts everything but the serving itself. Clients may connect from now on, and wait.
+    ///
+    /// # Errors
+    ///
+    /// When the folder is not fit, another daemon has it, or the store or an address cannot be had.
+    pub async fn start(config: &Config) -> Result<Self, CannotServe> {
+        folder::private(&config.data)?;
+        let mut lock = Lock::take(config.data.join("askway.lock"))?;
+        let (pid, start_time) = (std::process::id(), jiff::Timestamp::now().to_string());
+        let mut holder = Holder { pid, start_time, addresses: Vec::new() };
+        lock.say(&holder)?;
+
+        let path = config.data.join("askway.redb");
+        let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
+        let settings = Settings { route_timeout: config.route_timeout };
+        let started = Service::start(Arc::new(store), settings).await;
+        let service = started.map_err(|error| store_failed(&path, &error))?;
+        install(&service, &config.data).await?;
+
+        let (socket, unix) = Socket::bind(config).await?;
+        let tcp = match config.listen {
+            Listen::Off => None,
+            Listen::On(wanted) => Some(bind_tcp(wanted).await?),
+        };
+        let (tcp, address) = tcp.unzip();
+        holder.addresses = addresses(&socket.path, address);
+        lock.say(&holder)?;
+        let listeners = Listeners { unix: Some(unix), tcp };
+        Ok(Self { service, listeners, socket, address, lock })
+    }
+
+    /// The socket it serves on.
+    pub fn socket(&self) -> &Path {
+        &self.socket.path
+    }
+
+    /// The loopback address it serves on: with the port it got, where any was asked for.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Where clients find it, as `ASKWAY_ADDR` would say it.
+    pub fn addresses(&self) -> Vec<String> {
+        addresses(&self.socket.path, self.address)
+    }
+
+    /// Serves until `shutdown`, then stops: returns within seven seconds of it, whatever clients do.
+    ///
+    /// # Errors
+    ///
+    /// When a listener fails.
+    pub async fn serve(self, shutdown: CancellationToken) -> Result<(), CannotServe> {
+        let Self { service, listeners, socket, lock, .. } = self;
+        let served = grpc::serve(service.clone(), listeners, shutdown).await;
+        // Where a listener failed nobody has told it yet.
+        service.shutdown();
+        if tokio::time::timeout(ENGINE_STOPS_WITHIN, service.stopped()).await.is_err() {
+            tracing::warn!(
+                "the engine did not stop in time; what it had not stored was not answered"
+            );
+        }
+        socket.remove();
+        drop(service);
+        drop(lock);
+        served.map_err(|error| {
+            CannotServe::new(format!("a listener failed: {error}")).next("askway serve")
+        })
+    }
+}
+
+/// Makes the tokens that the folder holds good, at every start: the store may be a new one.
+async fn install(service: &Service, data: &Path) -> Result<(), CannotServe> {
+    let local: HostName = LOCAL_HOST.parse().expect("it is a name");
+    let each = [
+        (data.join(place::OWNER_TOKEN), Kind::Person, Principal::Person(PersonName::owner())),
+        (data.join(place::HOST_TOKEN), Kind::Host, Principal::Host(local)),
+    ];
+    for (path, kind, principal) in each {
+        let secret = folder::token(&path, kind)?;
+        let installed = service.install(principal, &secret).await;
+        installed.map_err(|error| store_failed(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// A bound socket's place in the file system.
+struct Socket {
+    path: PathBuf,
+}
+
+impl Socket {
+    /// Binds it, for its owner alone; what a crash left there goes first. Needs the lock.
+    async fn bind(config: &Config) -> Result<(Self, UnixListener), CannotServe> {
+        let path = config.socket.clone();
+        if let Some(folder) = path.parent().filter(|folder| *folder != config.data) {
+            folder::private_of_socket(folder)?;
+        }
+        make_room(&path)?;
+        let bound = UnixListener::bind(&path).and_then(|listener| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            Ok(listener)
+        });
+        let listener = bound.map_err(|error| {
+            CannotServe::new(format!("{} cannot be bound: {error}", path.display()))
+                .next("name another socket with --socket")
+        })?;
+        Ok((Self { path }, listener))
+    }
+
+    fn remove(&self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, "the socket's file was gone before");
+        }
+    }
+}
+
+/// Removes a socket nobody listens on. One in another folder may be another daemon's: it has another
+/// lock, so it is asked.
+fn make_room(path: &Path) -> Result<(), CannotServe> {
+    let elsewhere = "name another socket with --socket";
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Ok(found) if found.file_type().is_socket() => {}
+        _ => {
+            let message = format!("{} is there, and is no socket", path.display());
+            return Err(CannotServe::new(message).next(elsewhere));
+        }
+    }
+    if UnixStream::connect(path).is_ok() {
+        let message = format!("another process serves on {}", path.display());
+        return Err(CannotServe::new(message).next(elsewhere));
+    }
+    fs::remove_file(path).map_err(|error: io::Error| {
+        let message = format!("{} is left over and cannot be removed: {error}", path.display());
+        CannotServe::new(message).next(elsewhere)
+    })
+}
+
+async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), CannotServe> {
+    let bound = TcpListener::bind(wanted).await;
+    bound.and_then(|listener| listener.local_addr().map(|got| (listener, got))).map_err(|error| {
+        CannotServe::new(format!("{wanted} cannot be bound: {error}"))
+            .next("name another port with --listen, or 0 for any")
+    })
+}
+
+fn addresses(socket: &Path, address: Option<SocketAddr>) -> Vec<String> {
+    let unix = format!("unix:{}", socket.display());
+    std::iter::once(unix).chain(address.map(|address| format!("http://{address}"))).collect()
+}
+
+fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {
+    CannotServe::new(format!("{}: {fault}", path.display()))
+        .next("look at the disk and at who made the file, then start again")
+}
+
+impl CannotServe {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), next: String::new() }
+    }
+
+    fn next(self, next: impl Into<String>) -> Self {
+        Self { next: next.into(), ..self }
+    }
+}
+
+impl fmt::Display for CannotServe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.message, self.next)
+    }
+}
+
+impl std::error::Error for CannotServe {}
