@@ -133,8 +133,12 @@ async fn paused_resumed_ended(daemon: &Daemon, lead: &Agent, worker: &Agent) {
     let ended = lead.client.end_session(end).await.unwrap();
     assert_eq!(ended.session.unwrap().state(), v1::SessionState::Ended);
     let family = lead.client.list_sessions(true).await.unwrap();
-    let ids: Vec<_> = family.iter().map(|session| session.id.as_str()).collect();
-    assert_eq!(ids, [lead.session.id.as_str(), worker.session.id.as_str()]);
+    // Both were enrolled in the same instant, so either may be first.
+    let mut ids: Vec<_> = family.iter().map(|session| session.id.as_str()).collect();
+    ids.sort_unstable();
+    let mut both = [lead.session.id.as_str(), worker.session.id.as_str()];
+    both.sort_unstable();
+    assert_eq!(ids, both);
     assert!(
         daemon.owner().list_sessions(false).await.unwrap().iter().all(|s| s.state_time.is_none())
     );

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
 use tokio_stream::StreamExt;
 use tonic::Code;
 use v1::watch_inbox_response::Message;
@@ -15,12 +14,17 @@ use v1::watch_inbox_response::Message;
 /// A line to the daemon that a test can cut, refuse and hold up.
 struct Line {
     port: SocketAddr,
-    /// Ends the connections there are.
-    connections: Mutex<CancellationToken>,
+    /// What may be done to the connections there are.
+    connections: Mutex<Connections>,
     /// How many connections more are closed as soon as they are made.
     refuse: AtomicUsize,
-    /// Whether what the daemon says is kept back.
-    withheld: watch::Sender<bool>,
+}
+
+#[derive(Clone, Default)]
+struct Connections {
+    /// Nothing that the daemon says arrives any more.
+    mute: CancellationToken,
+    cut: CancellationToken,
 }
 
 impl Line {
@@ -30,7 +34,6 @@ impl Line {
             port: listener.local_addr().unwrap(),
             connections: Mutex::default(),
             refuse: AtomicUsize::new(0),
-            withheld: watch::Sender::new(false),
         });
         let carrying = line.clone();
         tokio::spawn(async move {
@@ -41,16 +44,20 @@ impl Line {
                 if carrying.refuse.fetch_update(ordering, ordering, less).is_ok() {
                     continue;
                 }
-                let cut = carrying.connections.lock().unwrap().clone();
-                let withheld = carrying.withheld.subscribe();
-                tokio::spawn(cut.run_until_cancelled_owned(carry(client, daemon, withheld)));
+                let Connections { mute, cut } = carrying.connections.lock().unwrap().clone();
+                tokio::spawn(cut.run_until_cancelled_owned(carry(client, daemon, mute)));
             }
         });
         line
     }
 
+    fn mute(&self) {
+        self.connections.lock().unwrap().mute.cancel();
+    }
+
+    /// Ends the connections there are; those made from now on are good.
     fn cut(&self) {
-        std::mem::take(&mut *self.connections.lock().unwrap()).cancel();
+        std::mem::take(&mut *self.connections.lock().unwrap()).cut.cancel();
     }
 
     fn client(&self, token: &Secret) -> Client {
@@ -59,16 +66,17 @@ impl Line {
     }
 }
 
-async fn carry(client: TcpStream, daemon: SocketAddr, mut withheld: watch::Receiver<bool>) {
+async fn carry(client: TcpStream, daemon: SocketAddr, mute: CancellationToken) {
     let daemon = TcpStream::connect(daemon).await.unwrap();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_daemon, mut to_daemon) = daemon.into_split();
     let down = async {
         let mut bytes = vec![0; 16 << 10];
         while let Ok(count @ 1..) = from_daemon.read(&mut bytes).await {
-            if withheld.wait_for(|withheld| !withheld).await.is_err()
-                || to_client.write_all(&bytes[..count]).await.is_err()
-            {
+            if mute.is_cancelled() {
+                std::future::pending::<()>().await;
+            }
+            if to_client.write_all(&bytes[..count]).await.is_err() {
                 break;
             }
         }
@@ -115,12 +123,11 @@ async fn a_call_whose_reply_was_lost_is_done_once() {
     let line = Line::to(daemon.port).await;
     let owner = line.client(&daemon.owner);
     owner.status().await.unwrap();
-    line.withheld.send_replace(true);
+    line.mute();
     let request = answer(&ask);
     let answering = tokio::spawn(async move { owner.answer(request).await });
     daemon.bench.until(ask.id.parse().unwrap(), |ask| !ask.is_open()).await;
     line.cut();
-    line.withheld.send_replace(false);
     let receipt = answering.await.unwrap().unwrap();
     assert!(receipt.replayed, "it was done before the line was cut");
     assert_eq!(accepted(receipt).outcome.unwrap().kind(), v1::OutcomeKind::Answered);
