@@ -33,6 +33,11 @@ impl ClientError {
         }
     }
 
+    /// Whether this is why.
+    pub fn is(&self, reason: crate::error::Reason) -> bool {
+        self.reason.as_deref() == Some(reason.as_str())
+    }
+
     /// A daemon that does not keep to its own words.
     pub(super) fn broken(what: &str) -> Self {
         Status::internal(format!("the daemon sent {what}")).into()

@@ -2,6 +2,7 @@
 
 use super::retry::Backoff;
 use super::{Client, ClientError, MESSAGE_BYTES};
+use crate::error::Reason;
 use crate::grpc::v1::{
     self, ask_service_client::AskServiceClient, session_service_client::SessionServiceClient,
 };
@@ -10,7 +11,7 @@ use futures_util::stream;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio_stream::Stream;
-use tonic::{Code, Status, Streaming};
+use tonic::{Status, Streaming};
 
 /// A hold is tried again at least this often: its session is paused after thirty seconds without.
 const HOLD_AGAIN: Duration = Duration::from_secs(5);
@@ -225,10 +226,72 @@ fn of_ask(
         },
         Said::Lost => Some(Ok(Watched::Reconnecting)),
         // What was seen is ahead of what is there: another history. Begin with what there is.
-        Said::Failed(error) if error.code == Code::OutOfRange && after.is_some() => {
+        Said::Failed(error) if after.is_some() && error.is(Reason::RevisionAhead) => {
             *after = None;
             None
         }
         Said::Failed(error) => Some(Err(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Address;
+    use std::future::ready;
+    use tokio::time::Instant;
+    use tonic::body::Body;
+    use tonic::codec::Codec;
+    use tonic_prost::ProstCodec;
+
+    fn link() -> Link<v1::WatchAskResponse> {
+        Link::new(&Client::new(Address::Http("http://127.0.0.1:1".into()), None))
+    }
+
+    fn closed_politely() -> Streaming<v1::WatchAskResponse> {
+        let mut codec = ProstCodec::<(), v1::WatchAskResponse>::default();
+        Streaming::new_empty(codec.decoder(), Body::empty())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn c69_a_polite_close_is_not_the_end() {
+        let mut link = link();
+        let mut after = Some(3);
+        for _ in 0..5 {
+            let said = link.next(|_| ready(Ok(closed_politely()))).await;
+            let item = of_ask(said, &mut after);
+            assert!(matches!(item, Some(Ok(Watched::Reconnecting))), "{item:?}");
+        }
+        let said = link.next(|_| ready(Err(Status::not_found("no ask")))).await;
+        assert!(matches!(of_ask(said, &mut after), Some(Err(_))));
+        assert_eq!(after, Some(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_waits_longer_each_time_and_never_long() {
+        let mut link = link();
+        let started = Instant::now();
+        for _ in 0..20 {
+            let said = link.next(|_| ready(Err(Status::unavailable("away")))).await;
+            assert!(matches!(said, Said::Lost));
+            assert!(link.wait.unwrap() <= HOLD_AGAIN);
+        }
+        assert!(started.elapsed() < 20 * HOLD_AGAIN);
+    }
+
+    #[test]
+    fn each_event_is_given_once_whatever_a_server_sends_again() {
+        use v1::watch_ask_response::Message;
+        let mut after = None;
+        let mut give = |message| {
+            let message = Some(message);
+            of_ask(Said::Message(v1::WatchAskResponse { message }), &mut after).is_some()
+        };
+        let ask = |revision| Message::Ask(v1::Ask { revision, ..Default::default() });
+        let event = |revision| Message::Event(v1::Event { revision, ..Default::default() });
+        assert!(give(ask(1)) && give(event(2)) && give(event(3)));
+        // Attached again at 3: the ask as it was then, and an event that was on its way twice.
+        assert!(!give(ask(3)) && !give(event(3)) && !give(Message::Idle(v1::Idle { revision: 3 })));
+        assert!(give(event(4)) && give(Message::End(v1::End { revision: 4 })));
     }
 }

@@ -199,8 +199,8 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
-        let replaced = fields.replaced(request.replaced);
         let text = fields.turn(request.text);
+        let replaced = fields.replaced(request.replaced);
         let ((id, ask), (text, replaced)) = fields.done(ids.zip(text.zip(replaced)))?;
         let receipt = receipt(self.service.reply(&caller, id, ask, text, replaced).await)?;
         reply(v1::ReplyResponse { receipt })

@@ -298,3 +298,6 @@ pub fn session(session: &Session) -> v1::Session {
         create_time: Some(timestamp(session.create_time)),
     }
 }
+
+#[cfg(test)]
+mod tests;

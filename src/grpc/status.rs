@@ -133,6 +133,33 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_travels_as_it_is_spelled_and_none_twice() {
+        let mut seen = std::collections::HashSet::new();
+        for reason in Reason::ALL {
+            let refused = status(Error::refused(*reason, "words"));
+            let details = refused.get_error_details();
+            assert_eq!(refused.code(), Code::FailedPrecondition);
+            assert_eq!(details.error_info().unwrap().reason, reason.as_str());
+            assert!(seen.insert(reason.as_str()), "{reason} stands for two");
+            let plain = |c: char| c.is_ascii_uppercase() || c == '_';
+            assert!(reason.as_str().chars().all(plain), "{reason}");
+        }
+    }
+
+    #[test]
+    fn what_is_ours_is_for_the_log_and_what_helps_is_for_the_caller() {
+        let ours = status(Error::Internal("the password is 1234".into()));
+        assert!(!ours.message().contains("1234"), "{}", ours.message());
+        let time = crate::ask::Timestamp::from_millis(7);
+        let ids = [[1; 6], [2; 6]].map(|random| crate::ask::AskId::new(time, random));
+        let details = status(Error::Ambiguous(ids.to_vec())).get_error_details();
+        let matches = &details.error_info().unwrap().metadata[MATCHES];
+        assert_eq!(*matches, format!("{},{}", ids[0], ids[1]));
+        let details = status(Error::RevisionAhead(9)).get_error_details();
+        assert_eq!(details.error_info().unwrap().metadata[REVISION], "9");
+    }
+
+    #[test]
     fn a_cut_stream_says_where_to_resume_once_anything_was_sent() {
         let revision = |last| {
             let details = cut(Error::stopping(), last).get_error_details();

@@ -5,3 +5,4 @@ mod races;
 mod rules;
 mod sessions;
 mod watches;
+mod wire;

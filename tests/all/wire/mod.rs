@@ -1,0 +1,157 @@
+//! The daemon as its clients meet it: a server on a socket and on loopback, over a store in memory.
+
+mod calls;
+mod credentials;
+mod fields;
+mod resume;
+mod stop;
+
+use crate::bench::{Bench, PATIENCE};
+use askway::client::{Address, Client};
+use askway::grpc::{Listeners, serve, v1};
+use askway::session::{Kind, Principal, Secret};
+use std::io;
+use std::net::SocketAddr;
+use tempfile::TempDir;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A server in this process.
+struct Daemon {
+    bench: Bench,
+    folder: TempDir,
+    port: SocketAddr,
+    owner: Secret,
+    host: Secret,
+    shutdown: CancellationToken,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+/// A session, as its agent sees it.
+struct Agent {
+    client: Client,
+    token: Secret,
+    hold: Secret,
+    session: v1::Session,
+}
+
+impl Daemon {
+    async fn start() -> Self {
+        let bench = Bench::new().await;
+        let folder = tempfile::tempdir().unwrap();
+        let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = tcp.local_addr().unwrap();
+        let (owner, host) = (Secret::new(Kind::Person, [1; 32]), Secret::new(Kind::Host, [2; 32]));
+        bench.service.install(bench.owner.principal.clone(), &owner).await.unwrap();
+        let ci = Principal::Host("ci".parse().unwrap());
+        bench.service.install(ci, &host).await.unwrap();
+        let shutdown = CancellationToken::new();
+        let listeners = Listeners { unix: Some(unix), tcp: Some(tcp) };
+        let serving = tokio::spawn(serve(bench.service.clone(), listeners, shutdown.clone()));
+        Self { bench, folder, port, owner, host, shutdown, serving }
+    }
+
+    fn unix(&self) -> Address {
+        Address::Unix(self.folder.path().join("socket"))
+    }
+
+    fn tcp(&self) -> Address {
+        Address::Http(format!("http://{}", self.port))
+    }
+
+    /// The person `owner`, over loopback.
+    fn owner(&self) -> Client {
+        Client::new(self.tcp(), Some(self.owner.clone()))
+    }
+
+    /// The daemon's own user, on the socket.
+    fn local(&self) -> Client {
+        Client::new(self.unix(), None)
+    }
+
+    async fn root(&self, address: Address) -> Agent {
+        let client = match &address {
+            Address::Unix(_) => self.local(),
+            Address::Http(_) => Client::new(address.clone(), Some(self.host.clone())),
+        };
+        enroll(&client, address, "lead", String::new()).await
+    }
+
+    /// `lead`, and a `worker` it sent work to.
+    async fn pair(&self, address: Address) -> (Agent, Agent) {
+        let lead = self.root(address.clone()).await;
+        let worker = lead.send_work(address).await;
+        (lead, worker)
+    }
+
+    async fn stop(self) {
+        self.shutdown.cancel();
+        tokio::time::timeout(PATIENCE, self.serving).await.expect("it stops").unwrap().unwrap();
+        self.bench.service.stopped().await;
+    }
+}
+
+impl Agent {
+    async fn send_work(&self, address: Address) -> Agent {
+        let sent = self.client.send_work(v1::SendWorkRequest::default()).await.unwrap();
+        assert_eq!(sent.receipt.unwrap().result(), v1::Result::Accepted);
+        enroll(&Client::new(address.clone(), None), address, "worker", sent.ticket).await
+    }
+
+    async fn ask(&self, text: &str) -> v1::Ask {
+        accepted(self.client.ask(question(text)).await.unwrap())
+    }
+}
+
+async fn enroll(by: &Client, address: Address, agent: &str, ticket: String) -> Agent {
+    let request = v1::EnrollRequest { agent: agent.into(), ticket, ..Default::default() };
+    let enrolled = by.enroll(request).await.unwrap();
+    let token = Secret::read(&enrolled.token).expect("a new session has a token");
+    Agent {
+        client: Client::new(address, Some(token.clone())),
+        token,
+        hold: Secret::read(&enrolled.hold_secret).expect("and a holder's secret"),
+        session: enrolled.session.unwrap(),
+    }
+}
+
+fn question(text: &str) -> v1::AskRequest {
+    let option = |label: &str| v1::Option { label: label.into(), ..Default::default() };
+    let question = v1::Question {
+        question: text.into(),
+        options: vec![option("yes"), option("no")],
+        ..Default::default()
+    };
+    v1::AskRequest { questions: vec![question], ..Default::default() }
+}
+
+fn yes() -> [(String, v1::Answer); 1] {
+    let answer = v1::Answer { selected: vec!["yes".into()], ..Default::default() };
+    [("q1".into(), answer)]
+}
+
+fn answer(ask: &v1::Ask) -> v1::AnswerRequest {
+    let (ask_id, content_digest) = (ask.id.clone(), ask.content_digest.clone());
+    let request_id = String::new();
+    v1::AnswerRequest { request_id, ask_id, content_digest, answers: yes().into() }
+}
+
+fn answer_agent(ask: &v1::Ask) -> v1::AnswerAgentRequest {
+    let v1::AnswerRequest { request_id, ask_id, content_digest, answers } = answer(ask);
+    v1::AnswerAgentRequest { request_id, ask_id, content_digest, answers }
+}
+
+/// The ask of an accepted receipt.
+fn accepted(receipt: v1::Receipt) -> v1::Ask {
+    assert_eq!(receipt.result(), v1::Result::Accepted, "{}", receipt.message);
+    receipt.ask.expect("an accepted receipt shows the ask")
+}
+
+/// Why it was refused.
+fn refused(receipt: v1::Receipt) -> String {
+    assert_eq!(receipt.result(), v1::Result::Refused);
+    assert!(!receipt.message.is_empty());
+    receipt.reason
+}
