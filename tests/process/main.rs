@@ -1,0 +1,4 @@
+//! The program as processes: a daemon that is killed, the command line as others script it, and runs.
+
+mod daemon;
+mod kills;
