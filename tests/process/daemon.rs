@@ -2,6 +2,7 @@
 
 use askway::cli::place;
 use askway::client::{Address, Client};
+use askway::grpc::v1;
 use askway::session::Secret;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -132,6 +133,21 @@ impl Daemon {
             command.env(place::TOKEN_VAR, token);
         }
         Said::of(command.arg("--json").stdin(Stdio::null()).output().expect("it runs"))
+    }
+
+    /// The tokens of a `lead` and of a `worker` it sent work to; nothing runs in them.
+    pub fn pair(&self) -> (String, String) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let request = v1::EnrollRequest { agent: "lead".into(), ..Default::default() };
+            let lead = self.client(None).enroll(request).await.expect("a root session").token;
+            let sender = self.client(Some(&lead));
+            let ticket = sender.send_work(v1::SendWorkRequest::default()).await.expect("sent");
+            let (agent, ticket) = ("worker".into(), ticket.ticket);
+            let request = v1::EnrollRequest { agent, ticket, ..Default::default() };
+            let worker = sender.enroll(request).await.expect("a child").token;
+            (lead, worker)
+        })
     }
 
     /// What the daemon wrote on stderr.
