@@ -1,0 +1,241 @@
+//! The command line as others script it: exit codes, and one object a line.
+
+use super::daemon::{Daemon, Said};
+use askway::cli::place;
+use askway::client::Client;
+use askway::grpc::v1;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, Mutex};
+use tokio::task::{JoinSet, block_in_place};
+
+fn id(said: &Said) -> String {
+    said.json()["ask"]["id"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+}
+
+fn ask(daemon: &Daemon, worker: &str, question: &str) -> String {
+    id(&daemon.verb(Some(worker), &["ask", question, "-o", "A=the first", "-o", "B"]).ends(0))
+}
+
+#[test]
+fn an_ask_is_spoken_about_answered_and_delivered() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let (lead, worker) = (Some(&*lead), Some(&*worker));
+    let line = ["ask", "Which?", "-o", "A=the first", "-o", "B", "--request-id", "one"];
+    let filed = daemon.verb(worker, &line).ends(0);
+    let id = &*id(&filed);
+    let receipt = filed.json();
+    assert_eq!(receipt["result"], "accepted");
+    assert_eq!(receipt["replayed"], false);
+    assert_eq!(receipt["ask"]["state"], "open");
+    assert_eq!(receipt["ask"]["delivery"], Value::Null);
+    assert_eq!(receipt["ask"]["waiting_on"]["kind"], "session");
+    assert_eq!(receipt["ask"]["waiting_on"]["agent"], "lead");
+    assert_eq!(receipt["ask"]["questions"][0]["options"][0]["description"], "the first");
+    assert_eq!(daemon.verb(worker, &line).ends(0).json()["replayed"], true);
+    let other = ["ask", "Another?", "--request-id", "one"];
+    assert_eq!(daemon.verb(worker, &other).ends(2).error()["reason"], "REQUEST_ID_REUSED");
+
+    assert_eq!(daemon.verb(worker, &["wait", id, "--for", "1ms"]).ends(5).json()["id"], id);
+    assert_eq!(daemon.verb(lead, &["inbox", "--wait", "10m"]).ends(0).json()["id"], id);
+    assert_eq!(daemon.verb(worker, &["inbox", "--wait", "1ms"]).ends(5).out, "");
+    assert_eq!(daemon.verb(lead, &["say", id, "How many?"]).ends(0).json()["result"], "accepted");
+    let spoken = daemon.verb(worker, &["wait", id, "--for", "10m"]).ends(10).json();
+    assert_eq!(spoken["turns"][0]["text"], "How many?");
+    daemon.verb(worker, &["wait", id, "--for", "1ms"]).ends(5);
+    daemon.verb(worker, &["reply", id, "A million."]).ends(0);
+
+    let answered = daemon.verb(lead, &["answer", id, "A", "--text", "it fits"]).ends(0).json();
+    assert_eq!(answered["ask"]["delivery"]["state"], "unread");
+    // Somebody else's wait acknowledges nothing; the asker's does.
+    for (caller, delivery) in [(None, "unread"), (worker, "acknowledged")] {
+        let told = daemon.verb(caller, &["wait", id]).ends(0).json();
+        let outcome = &told["outcome"];
+        assert_eq!(
+            (&outcome["kind"], &outcome["by"]["kind"]),
+            (&"answered".into(), &"session".into())
+        );
+        assert_eq!(outcome["answers"]["q1"]["selected"][0], "A", "{outcome}");
+        let shown = daemon.verb(None, &["show", id]).ends(0).json();
+        assert_eq!(shown["delivery"]["state"], delivery);
+    }
+    let late = daemon.verb(None, &["answer", id, "B"]).ends(6);
+    assert_eq!(
+        (late.json()["result"].clone(), late.error()["reason"].clone()),
+        ("closed".into(), "CLOSED".into())
+    );
+    let log = daemon.verb(worker, &["log", id]).ends(0).lines();
+    let kinds: Vec<_> = log.iter().map(|event| event["kind"].as_str().unwrap()).collect();
+    let told = ["filed", "said", "acknowledged", "replied", "answered", "acknowledged"];
+    assert_eq!(kinds, told);
+    assert_eq!(daemon.verb(worker, &["show", &id[4..12]]).ends(0).json()["id"], id);
+}
+
+#[test]
+fn each_other_ending_has_its_exit_code() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let (lead, worker) = (Some(&*lead), Some(&*worker));
+
+    let declined = &*ask(&daemon, worker.unwrap(), "Declined?");
+    let refused = daemon.verb(lead, &["decline", declined]).ends(7);
+    assert_eq!(refused.out, "", "a session cannot decline");
+    daemon.verb(None, &["decline", declined, "-m", "no money"]).ends(0);
+    let told = daemon.verb(worker, &["wait", declined]).ends(3).json();
+    assert_eq!(
+        (&told["outcome"]["kind"], &told["outcome"]["note"]),
+        (&"declined".into(), &"no money".into())
+    );
+
+    let withdrawn = &*ask(&daemon, worker.unwrap(), "Withdrawn?");
+    daemon.verb(worker, &["withdraw", withdrawn]).ends(0);
+    daemon.verb(worker, &["wait", withdrawn]).ends(4);
+
+    let moved = &*ask(&daemon, worker.unwrap(), "Escalated?");
+    assert_eq!(daemon.verb(None, &["inbox"]).ends(0).out, "", "it waits on the lead");
+    assert_eq!(daemon.verb(None, &["inbox", "--all"]).ends(0).json()["id"], moved);
+    let receipt = daemon.verb(lead, &["escalate", moved, "-m", "not mine"]).ends(0).json();
+    let hop = &receipt["ask"]["hop"];
+    assert_eq!((&hop["cause"], &hop["reason"]), (&"refused".into(), &"not mine".into()));
+    assert_eq!(receipt["ask"]["waiting_on"]["people"][0], "owner", "{receipt}");
+    let late = daemon.verb(lead, &["answer", moved, "A"]).ends(7);
+    assert_eq!(late.error()["reason"], "NOT_SENDER");
+    let last = daemon.verb(None, &["escalate", moved]).ends(7);
+    assert_eq!(last.error()["reason"], "LAST_HOP");
+    assert!(last.error()["next"].as_str().unwrap().starts_with("askway answer"));
+    assert_eq!(daemon.verb(None, &["inbox", "--wait", "10m"]).ends(0).json()["id"], moved);
+    let claimed = daemon.verb(None, &["claim", moved]).ends(0).json();
+    assert_eq!(claimed["ask"]["claim"]["person"], "owner");
+    daemon.verb(None, &["release", moved]).ends(0);
+    let bad = daemon.verb(None, &["answer", moved, "C"]).ends(2).error();
+    assert_eq!(bad["reason"], "INVALID_ARGUMENT");
+    assert!(!bad["fields"].as_array().unwrap().is_empty(), "{bad}");
+
+    let (_, stranger) = daemon.pair();
+    for unknown in [moved, "ask_00000000000000000000"] {
+        let said = daemon.verb(Some(&stranger), &["show", unknown]).ends(8);
+        assert_eq!((said.out.as_str(), said.error()["reason"].clone()), ("", "NOT_FOUND".into()));
+    }
+    daemon.verb(worker, &["session", "end"]).ends(0);
+    daemon.verb(None, &["wait", moved]).ends(4);
+}
+
+#[test]
+fn sessions_tickets_and_the_daemon_are_told_as_json() {
+    let daemon = Daemon::start(&["--listen", "127.0.0.1:0"]);
+    let (lead, _) = daemon.pair();
+    let sessions = daemon.verb(None, &["session", "ls"]).ends(0).lines();
+    let agents: Vec<_> = sessions.iter().map(|session| session["agent"].clone()).collect();
+    assert_eq!(agents, ["lead", "worker"]);
+    assert_eq!(sessions[1]["parent"]["session"], sessions[0]["id"]);
+    let sent = daemon.verb(Some(&lead), &["send-work"]).ends(0).json();
+    assert!(sent["ticket"].as_str().unwrap().starts_with("askt_"), "{sent}");
+    daemon.verb(None, &["send-work"]).ends(7);
+    let status = daemon.verb(None, &["status"]).ends(0).json();
+    assert_eq!(status["data"], daemon.data().display().to_string());
+
+    // The port it got is told, and serves whoever has a token.
+    let address = daemon.ready["address"].as_str().expect("an address");
+    assert!(!address.ends_with(":0"), "{address}");
+    let mut over_tcp = daemon.command(&["status", "--json"]);
+    let said = Said::of(over_tcp.env(place::ADDRESS_VAR, address).output().unwrap()).ends(0);
+    assert_eq!(said.json()["address"], address);
+
+    let id = sessions[1]["id"].as_str().unwrap();
+    let ended = daemon.verb(None, &["session", "end", &id[..10]]).ends(0).json();
+    assert_eq!(
+        (&ended["result"], &ended["session"]["state"]),
+        (&"accepted".into(), &"ended".into())
+    );
+    assert_eq!(daemon.verb(None, &["session", "ls"]).ends(0).lines().len(), 1);
+    assert_eq!(daemon.verb(None, &["session", "ls", "--all"]).ends(0).lines().len(), 2);
+    daemon.verb(None, &["session", "end", "zzzz"]).ends(8);
+}
+
+#[test]
+fn a_person_asks_nobody_and_a_bad_token_is_nobody() {
+    let daemon = Daemon::start(&[]);
+    let person = daemon.verb(None, &["ask", "Which?"]).ends(7);
+    assert!(person.error()["next"].as_str().unwrap().starts_with("askway run --as"));
+    let owner = fs::read_to_string(daemon.data().join(place::OWNER_TOKEN)).unwrap();
+    let (_, real) = daemon.pair();
+    let flipped = if real.ends_with('0') { "1" } else { "0" };
+    let unknown = format!("{}{flipped}", &real[..real.len() - 1]);
+    for token in ["", "nonsense", owner.trim_end(), &unknown] {
+        for line in [&["status"][..], &["inbox"], &["ask", "Which?"], &["session", "ls"]] {
+            let said = daemon.verb(Some(token), line).ends(7);
+            assert_eq!(said.error()["reason"], "BAD_CREDENTIAL", "{token} {line:?}");
+            assert_eq!(said.out, "", "{token} {line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_second_server_says_who_serves_and_writes_nothing() {
+    let daemon = Daemon::start(&[]);
+    let files = || {
+        let all = fs::read_dir(daemon.data()).unwrap().map(|entry| entry.unwrap());
+        let mut all: Vec<_> = all.map(|e| (e.file_name(), fs::read(e.path()).ok())).collect();
+        all.sort();
+        all
+    };
+    let before = files();
+    let second = daemon.verb(None, &["serve"]).ends(1);
+    let error = second.error();
+    assert_eq!((error["reason"].clone(), second.out.as_str()), ("HELD".into(), ""));
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains(&format!("process {}", daemon.pid())), "{said}");
+    assert_eq!(files(), before);
+    daemon.verb(None, &["status"]).ends(0);
+}
+
+#[test]
+fn a_daemon_that_is_away_is_to_be_tried_again() {
+    let mut daemon = Daemon::start(&[]);
+    daemon.kill();
+    let said = daemon.verb(None, &["inbox"]).ends(9);
+    assert_eq!((said.out.as_str(), said.error()["reason"].clone()), ("", "NO_DAEMON".into()));
+}
+
+/// Asks, each known by its first four characters.
+type Beginnings = Arc<Mutex<HashMap<String, String>>>;
+
+/// Files asks and takes them back until two begin alike; gives both.
+async fn until_two_begin_alike(asker: Client, all: Beginnings) -> [String; 2] {
+    loop {
+        let question = v1::Question { question: "Which?".into(), ..Default::default() };
+        let request = v1::AskRequest { questions: vec![question], ..Default::default() };
+        let receipt = asker.ask(request).await.expect("an ask is filed");
+        let id = receipt.ask.expect("the ask").id;
+        let before = all.lock().unwrap().insert(id[4..8].to_owned(), id.clone());
+        let request = v1::WithdrawRequest { ask_id: id.clone(), ..Default::default() };
+        asker.withdraw(request).await.expect("it is taken back");
+        if let Some(before) = before {
+            return [before, id];
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_ambiguous_beginning_of_an_id_lists_what_it_could_be() {
+    let daemon = Daemon::start(&["--log", "error"]);
+    let (all, mut askers) = (Beginnings::default(), JoinSet::new());
+    for _ in 0..32 {
+        let request = v1::EnrollRequest { agent: "asker".into(), ..Default::default() };
+        let enrolled = daemon.client(None).enroll(request).await.expect("a root session");
+        let asker = daemon.client(Some(&enrolled.token));
+        askers.spawn(until_two_begin_alike(asker, all.clone()));
+    }
+    let two = askers.join_next().await.expect("an asker").expect("two that begin alike");
+    askers.shutdown().await;
+    let said = block_in_place(|| daemon.verb(None, &["show", &two[0][4..8]])).ends(2);
+    let error = said.error();
+    assert_eq!((error["reason"].as_str(), said.out.as_str()), (Some("AMBIGUOUS_ID"), ""));
+    for id in &two {
+        assert!(error["message"].as_str().unwrap().contains(id.as_str()), "{error}");
+        block_in_place(|| daemon.verb(None, &["show", id])).ends(0);
+    }
+    assert!(error["next"].as_str().unwrap().starts_with("askway show ask_"), "{error}");
+}

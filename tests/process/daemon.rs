@@ -1,0 +1,200 @@
+//! A daemon of its own for each test, on a folder of its own, in an environment of its own.
+
+use askway::cli::place;
+use askway::client::{Address, Client};
+use askway::grpc::v1;
+use askway::session::Secret;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longer than anything here takes on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// The program under test.
+pub const ASKWAY: &str = env!("CARGO_BIN_EXE_askway");
+
+/// A daemon that is ready, or was killed. It dies with this.
+pub struct Daemon {
+    folder: TempDir,
+    flags: Vec<String>,
+    child: Child,
+    /// What it said when it was ready.
+    pub ready: Value,
+}
+
+/// What a verb printed and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+        }
+    }
+
+    /// Each line of stdout, as JSON.
+    pub fn lines(&self) -> Vec<Value> {
+        let read = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{self:?}"));
+        self.out.lines().map(read).collect()
+    }
+
+    /// The last line of stdout.
+    pub fn json(&self) -> Value {
+        self.lines().pop().unwrap_or_else(|| panic!("nothing on stdout: {self:?}"))
+    }
+
+    /// The reason of the error on stderr.
+    pub fn error(&self) -> Value {
+        let line = self.err.lines().last().unwrap_or_else(|| panic!("no error: {self:?}"));
+        serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{self:?}"))["error"].clone()
+    }
+
+    pub fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+}
+
+impl Daemon {
+    pub fn start(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let (child, ready) = spawn(&folder, &flags);
+        Self { folder, flags, child, ready }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        data(&self.folder)
+    }
+
+    /// A folder beside the data, for what a test leaves.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// SIGKILL, and it is gone.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("it is killed");
+        self.child.wait().expect("it is gone");
+    }
+
+    /// The same flags on the same data.
+    pub fn restart(&mut self) {
+        (self.child, self.ready) = spawn(&self.folder, &self.flags);
+    }
+
+    /// SIGTERM; how it ended, and after how long.
+    pub fn terminate(&mut self) -> (ExitStatus, Duration) {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a process");
+        let begun = Instant::now();
+        kill_process(pid, Signal::TERM).expect("it is there");
+        (self.child.wait().expect("it ends"), begun.elapsed())
+    }
+
+    /// A client with this token; on the socket, without one, the host.
+    pub fn client(&self, token: Option<&str>) -> Client {
+        let address = Address::Unix(self.data().join(place::SOCKET));
+        let token = token.map(|token| Secret::read(token).expect("a token"));
+        Client::new(address, token).with_patience(PATIENCE)
+    }
+
+    pub fn owner(&self) -> Client {
+        let token = fs::read_to_string(self.data().join(place::OWNER_TOKEN)).expect("a token");
+        self.client(Some(token.trim_end()))
+    }
+
+    /// The program with these arguments, with nothing of the environment but where this daemon is.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        command(&self.folder, arguments)
+    }
+
+    /// Runs a verb for programs, as a session where there is a token, else as the person.
+    pub fn verb(&self, token: Option<&str>, arguments: &[&str]) -> Said {
+        let mut command = self.command(arguments);
+        if let Some(token) = token {
+            command.env(place::TOKEN_VAR, token);
+        }
+        Said::of(command.arg("--json").stdin(Stdio::null()).output().expect("it runs"))
+    }
+
+    /// The tokens of a `lead` and of a `worker` it sent work to; nothing runs in them.
+    pub fn pair(&self) -> (String, String) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let request = v1::EnrollRequest { agent: "lead".into(), ..Default::default() };
+            let lead = self.client(None).enroll(request).await.expect("a root session").token;
+            let sender = self.client(Some(&lead));
+            let ticket = sender.send_work(v1::SendWorkRequest::default()).await.expect("sent");
+            let (agent, ticket) = ("worker".into(), ticket.ticket);
+            let request = v1::EnrollRequest { agent, ticket, ..Default::default() };
+            let worker = sender.enroll(request).await.expect("a child").token;
+            (lead, worker)
+        })
+    }
+
+    /// What the daemon wrote on stderr.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("the daemon's log:\n{}", self.log());
+        }
+    }
+}
+
+fn data(folder: &TempDir) -> PathBuf {
+    folder.path().join("data")
+}
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(ASKWAY);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("PATH", path).env("ASKWAY", ASKWAY);
+    command.env(place::DATA_VAR, data(folder)).env("SCRATCH", folder.path());
+    command.args(arguments);
+    command
+}
+
+fn spawn(folder: &TempDir, flags: &[String]) -> (Child, Value) {
+    let log = folder.path().join("log");
+    let log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
+    let mut command = command(folder, &["serve", "--json"]);
+    command.args(flags).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().expect("it starts");
+    let stdout = child.stdout.take().expect("its output is piped");
+    let (send, ready) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let _ = send.send(read.map(|_| line));
+    });
+    let line = ready.recv_timeout(PATIENCE);
+    let line = line.expect("it is ready in time").expect("its output is text");
+    let said = fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    let ready = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}: {said}"));
+    (child, ready)
+}
