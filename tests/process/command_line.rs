@@ -2,7 +2,6 @@
 
 use super::daemon::{Daemon, Said};
 use askway::cli::place;
-use askway::client::Client;
 use askway::grpc::v1;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -202,31 +201,31 @@ fn a_daemon_that_is_away_is_to_be_tried_again() {
 /// Asks, each known by its first four characters.
 type Beginnings = Arc<Mutex<HashMap<String, String>>>;
 
-/// Files asks and takes them back until two begin alike; gives both.
-async fn until_two_begin_alike(asker: Client, all: Beginnings) -> [String; 2] {
+/// Files asks, four in a session, until two begin alike; gives both.
+async fn until_two_begin_alike(daemon: Arc<Daemon>, all: Beginnings) -> [String; 2] {
     loop {
-        let question = v1::Question { question: "Which?".into(), ..Default::default() };
-        let request = v1::AskRequest { questions: vec![question], ..Default::default() };
-        let receipt = asker.ask(request).await.expect("an ask is filed");
-        let id = receipt.ask.expect("the ask").id;
-        let before = all.lock().unwrap().insert(id[4..8].to_owned(), id.clone());
-        let request = v1::WithdrawRequest { ask_id: id.clone(), ..Default::default() };
-        asker.withdraw(request).await.expect("it is taken back");
-        if let Some(before) = before {
-            return [before, id];
+        let request = v1::EnrollRequest { agent: "asker".into(), ..Default::default() };
+        let enrolled = daemon.client(None).enroll(request).await.expect("a root session");
+        let asker = daemon.client(Some(&enrolled.token));
+        for number in 0..4 {
+            let question = v1::Question { question: format!("{number}?"), ..Default::default() };
+            let request = v1::AskRequest { questions: vec![question], ..Default::default() };
+            let receipt = asker.ask(request).await.expect("an ask is filed");
+            let id = receipt.ask.expect("the ask").id;
+            let before = all.lock().unwrap().insert(id[4..8].to_owned(), id.clone());
+            if let Some(before) = before {
+                return [before, id];
+            }
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ambiguous_beginning_of_an_id_lists_what_it_could_be() {
-    let daemon = Daemon::start(&["--log", "error"]);
+    let daemon = Arc::new(Daemon::start(&["--log", "error"]));
     let (all, mut askers) = (Beginnings::default(), JoinSet::new());
     for _ in 0..32 {
-        let request = v1::EnrollRequest { agent: "asker".into(), ..Default::default() };
-        let enrolled = daemon.client(None).enroll(request).await.expect("a root session");
-        let asker = daemon.client(Some(&enrolled.token));
-        askers.spawn(until_two_begin_alike(asker, all.clone()));
+        askers.spawn(until_two_begin_alike(daemon.clone(), all.clone()));
     }
     let two = askers.join_next().await.expect("an asker").expect("two that begin alike");
     askers.shutdown().await;
