@@ -15,15 +15,16 @@
 //! Every key of the file is a string. This module touches no more than that file; what becomes of a
 //! `Config` is in [`serve`](crate::serve).
 
+mod file;
+
 use crate::ask::{Span, limits};
 use crate::cli::{length_of_time, place};
-use std::collections::BTreeMap;
+use file::File;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::{env, fmt, fs, io};
-use toml::de::{DeTable, DeValue};
+use std::{env, fmt};
 use tracing_subscriber::EnvFilter;
 
 /// The file in the data folder.
@@ -183,8 +184,7 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
         key: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Option<(String, T)> {
-        let in_file =
-            self.file.0.remove(key).and_then(|(place, text)| self.read(place, &text, &read));
+        let in_file = self.file.take(key).and_then(|(place, text)| self.read(place, &text, &read));
         let Some(text) = (self.variable)(variable).filter(|text| !text.is_empty()) else {
             return in_file;
         };
@@ -210,53 +210,6 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
                 None
             }
         }
-    }
-}
-
-/// The keys of the file: where each stands, and its text.
-struct File(BTreeMap<&'static str, (String, String)>);
-
-impl File {
-    const KEYS: [&'static str; 4] = ["socket", "listen", "route_timeout", "log"];
-
-    /// Reads the file, where there is one; what is wrong with it goes to `faults`.
-    fn read(path: &Path, faults: &mut Faults) -> Self {
-        let mut keys = BTreeMap::new();
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self(keys),
-            Err(error) => {
-                faults.add(path.display().to_string(), format!("cannot be read: {error}"));
-                return Self(keys);
-            }
-        };
-        let line_at = |at: usize| text[..at].matches('\n').count() + 1;
-        let place = |at: usize| format!("{}:{}", path.display(), line_at(at));
-        let table = match DeTable::parse(&text) {
-            Ok(table) => table,
-            Err(error) => {
-                let at = error.span().map_or(0, |span| span.start.min(text.len()));
-                faults.add(place(at), format!("is not TOML: {}", error.message()));
-                return Self(keys);
-            }
-        };
-        for (name, value) in table.get_ref() {
-            let place = format!("{}: {}", place(name.span().start), name.get_ref());
-            match (Self::KEYS.iter().find(|key| *key == name.get_ref()), value.get_ref()) {
-                (Some(key), DeValue::String(text)) => {
-                    keys.insert(*key, (place, text.to_string()));
-                }
-                (Some(_), _) => faults.add(place, "must be a string, in quotes"),
-                (None, _) if name.get_ref() == "data" => {
-                    faults
-                        .add(place, "the file lies in the data folder: use --data or ASKWAY_DATA");
-                }
-                (None, _) => {
-                    faults.add(place, format!("is no key; keys are {}", Self::KEYS.join(", ")));
-                }
-            }
-        }
-        Self(keys)
     }
 }
 
@@ -312,6 +265,7 @@ impl std::error::Error for Faults {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn folder(file: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
