@@ -1,6 +1,8 @@
 //! `askway demo`: all of it happens, in time, and leaves nothing behind.
 
-use super::{askway, code, text};
+use super::{askway, code, first_line, signal, text};
+use rustix::process::Signal;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -14,5 +16,18 @@ fn the_demo_tells_the_whole_story_in_under_a_minute() {
     for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
         assert!(story.contains(step), "{step}: {story}");
     }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left");
+}
+
+#[test]
+fn a_demo_that_is_stopped_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut demo = askway(folder.path());
+    let demo = demo.arg("demo").env("TMPDIR", folder.path()).stdout(Stdio::piped());
+    let mut demo = demo.spawn().expect("it starts");
+    let mut out = demo.stdout.take().expect("piped");
+    assert!(!first_line(&mut out).is_empty(), "it has begun");
+    signal(&demo, Signal::TERM);
+    assert_eq!(demo.wait().expect("it ends").code(), Some(130));
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left");
 }

@@ -10,6 +10,7 @@ use crate::grpc::v1::{self, watch_inbox_response::Message};
 use stage::{STEP, Stage};
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::Instant;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::StreamExt;
 
 /// See the whole of it work: a daemon, a lead, a worker and you, in less than a minute.
@@ -18,11 +19,15 @@ use tokio_stream::StreamExt;
 pub struct Args {}
 
 pub(super) async fn run(_: Args, _: &mut Out) -> Result<Exit, Failure> {
+    let listen = |kind| signal(kind).map_err(|error| Failure::io("signals", &error));
+    let mut interrupted = listen(SignalKind::interrupt())?;
+    let mut terminated = listen(SignalKind::terminate())?;
     let mut stage = Stage::set().await?;
     let mut story = Story { begun: Instant::now() };
     let told = tokio::select! {
         told = story.tell(&mut stage) => told,
-        Ok(()) = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+        _ = interrupted.recv() => Ok(Exit::Interrupted),
+        _ = terminated.recv() => Ok(Exit::Interrupted),
     };
     match told {
         Ok(exit) => {

@@ -4,7 +4,7 @@ use super::failed;
 use crate::cli::{Failure, place};
 use crate::client::{Address, Client};
 use crate::grpc::v1;
-use rustix::process::{Pid, Signal, getpgid, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 use std::env;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -16,6 +16,11 @@ use tokio::process::{Child, Command};
 
 /// How long a step may take; a person may take longer at a terminal, and is not timed.
 pub(super) const STEP: Duration = Duration::from_secs(30);
+
+/// How long a worker that is done may take to pause its session.
+const WORKER_ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// How often to look whether it has ended: it is nobody's child here.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The lead: answers the first ask, lets the second pass, refuses the third.
 const LEAD: &str = r#"
@@ -30,7 +35,7 @@ while [ ! -e "$DEMO/done" ]; do sleep 0.2; done
 
 /// The worker: asks three times, and goes on each time with what it was told.
 const WORKER: &str = r#"
-echo $$ > "$DEMO/worker"
+echo $PPID > "$DEMO/worker"
 "$ASKWAY" ask "Which store for the cache?" -o "SQLite=one file" -o Postgres --wait || exit 1
 "$ASKWAY" ask "Delete the old index?" -o Yes -o No --wait || exit 1
 "$ASKWAY" ask "Publish the release?" -o Yes -o No --wait || exit 1
@@ -137,34 +142,53 @@ impl Stage {
     /// Stops whatever still runs; removes the folder where nothing is to be looked at.
     pub async fn clear(&mut self, remove: bool) {
         if let Some(mut lead) = self.lead.take() {
+            if let Some(group) = lead.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
             let _ = lead.kill().await;
         }
-        // The worker was left behind in a session of its own; its group is the run that holds it.
-        let worker = fs::read_to_string(self.folder.join("worker")).ok();
-        let done = self.folder.join("done").exists();
-        if let Some(pid) = worker.filter(|_| !done).and_then(|pid| pid.trim().parse().ok())
-            && let Some(pid) = Pid::from_raw(pid)
-            && let Ok(group) = getpgid(Some(pid))
-        {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        self.clear_worker().await;
         let _ = self.kill_daemon().await;
         if remove {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
 
-    /// This program with other arguments, in a world of its own.
+    /// The worker was left behind in a session of its own, whose group the run that holds it leads.
+    /// One that is done is about to end by itself, once it has paused its session.
+    async fn clear_worker(&self) {
+        let leader = fs::read_to_string(self.folder.join("worker")).ok();
+        let leader = leader.and_then(|pid| Pid::from_raw(pid.trim().parse().ok()?));
+        let Some(leader) = leader else { return };
+        if self.folder.join("done").exists() {
+            let gone = async {
+                while test_kill_process(leader).is_ok() {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                Ok(())
+            };
+            if within("the worker ends", WORKER_ENDS_WITHIN, gone).await.is_ok() {
+                return;
+            }
+        }
+        let _ = kill_process_group(leader, Signal::KILL);
+    }
+
+    /// This program with other arguments, in a world and a process group of its own. It dies with the
+    /// demo, however that ends.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.own);
         for name in ["SOCKET", "LISTEN", "ROUTE_TIMEOUT", "LOG", "ADDR", "TOKEN"] {
             command.env_remove(format!("ASKWAY_{name}"));
         }
         command
+            .args(["__exec", &std::process::id().to_string(), "--"])
+            .arg(&self.own)
             .args(arguments)
             .env(place::DATA_VAR, &self.folder)
             .env("ASKWAY", &self.own)
-            .env("DEMO", &self.folder);
+            .env("DEMO", &self.folder)
+            .process_group(0);
         command
     }
 }

@@ -15,15 +15,16 @@
 //! Every key of the file is a string. This module touches no more than that file; what becomes of a
 //! `Config` is in [`serve`](crate::serve).
 
+mod file;
+
 use crate::ask::{Span, limits};
 use crate::cli::{length_of_time, place};
-use std::collections::BTreeMap;
+use file::File;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::{env, fmt, fs, io};
-use toml::de::{DeTable, DeValue};
+use std::{env, fmt};
 use tracing_subscriber::EnvFilter;
 
 /// The file in the data folder.
@@ -183,8 +184,7 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
         key: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Option<(String, T)> {
-        let in_file =
-            self.file.0.remove(key).and_then(|(place, text)| self.read(place, &text, &read));
+        let in_file = self.file.take(key).and_then(|(place, text)| self.read(place, &text, &read));
         let Some(text) = (self.variable)(variable).filter(|text| !text.is_empty()) else {
             return in_file;
         };
@@ -210,53 +210,6 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
                 None
             }
         }
-    }
-}
-
-/// The keys of the file: where each stands, and its text.
-struct File(BTreeMap<&'static str, (String, String)>);
-
-impl File {
-    const KEYS: [&'static str; 4] = ["socket", "listen", "route_timeout", "log"];
-
-    /// Reads the file, where there is one; what is wrong with it goes to `faults`.
-    fn read(path: &Path, faults: &mut Faults) -> Self {
-        let mut keys = BTreeMap::new();
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self(keys),
-            Err(error) => {
-                faults.add(path.display().to_string(), format!("cannot be read: {error}"));
-                return Self(keys);
-            }
-        };
-        let line_at = |at: usize| text[..at].matches('\n').count() + 1;
-        let place = |at: usize| format!("{}:{}", path.display(), line_at(at));
-        let table = match DeTable::parse(&text) {
-            Ok(table) => table,
-            Err(error) => {
-                let at = error.span().map_or(0, |span| span.start.min(text.len()));
-                faults.add(place(at), format!("is not TOML: {}", error.message()));
-                return Self(keys);
-            }
-        };
-        for (name, value) in table.get_ref() {
-            let place = format!("{}: {}", place(name.span().start), name.get_ref());
-            match (Self::KEYS.iter().find(|key| *key == name.get_ref()), value.get_ref()) {
-                (Some(key), DeValue::String(text)) => {
-                    keys.insert(*key, (place, text.to_string()));
-                }
-                (Some(_), _) => faults.add(place, "must be a string, in quotes"),
-                (None, _) if name.get_ref() == "data" => {
-                    faults
-                        .add(place, "the file lies in the data folder: use --data or ASKWAY_DATA");
-                }
-                (None, _) => {
-                    faults.add(place, format!("is no key; keys are {}", Self::KEYS.join(", ")));
-                }
-            }
-        }
-        Self(keys)
     }
 }
 
@@ -310,4 +263,112 @@ impl fmt::Display for Faults {
 impl std::error::Error for Faults {}
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn folder(file: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join(FILE), file).expect("written");
+        folder
+    }
+
+    fn load(folder: &Path, args: Args, set: &[(&str, &str)]) -> Result<Config, Faults> {
+        let args = Args { data: args.data.or(Some(folder.to_owned())), ..args };
+        Config::from(args, |name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn the_defaults_need_no_argument() {
+        let home = [("HOME", "/h")];
+        let variable = |name: &str| {
+            home.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        let config = Config::from(Args::default(), variable).expect("it is whole");
+        assert_eq!(config, Config::of("/h/.local/share/askway"));
+        assert_eq!((config.listen, config.route_timeout), (Listen::Off, Span::from_mins(15)));
+        assert!(Config::from(Args::default(), |_| None).is_err());
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_environment_and_that_over_the_file_and_that_over_the_default() {
+        let folder = folder("route_timeout = \"3m\"\nlisten = \"127.0.0.1:3\"\nsocket = \"s\"\n");
+        let timeout = |args, set: &[_]| load(folder.path(), args, set).unwrap().route_timeout;
+        let typed = || Args { route_timeout: Some(Span::from_mins(1)), ..Args::default() };
+        let set = [("ASKWAY_ROUTE_TIMEOUT", "2m")];
+        assert_eq!(timeout(typed(), &set), Span::from_mins(1));
+        assert_eq!(timeout(Args::default(), &set), Span::from_mins(2));
+        assert_eq!(timeout(Args::default(), &[]), Span::from_mins(3));
+        assert_eq!(timeout(Args::default(), &[("ASKWAY_ROUTE_TIMEOUT", "")]), Span::from_mins(3));
+
+        let config = load(folder.path(), Args::default(), &[("ASKWAY_LISTEN", "off")]).unwrap();
+        assert_eq!((config.listen, config.log.as_str()), (Listen::Off, LOG));
+        assert_eq!(config.socket, folder.path().join("s"));
+    }
+
+    #[test]
+    fn every_fault_is_told_with_its_place() {
+        let folder = folder("# ours\nlisten = \"0.0.0.0:1\"\nport = 7\nlog = 3\ndata = \"/x\"\n");
+        let file = folder.path().join(FILE).display().to_string();
+        let set = [("ASKWAY_ROUTE_TIMEOUT", "soon"), ("ASKWAY_LOG", "askway=loud")];
+        let faults = load(folder.path(), Args::default(), &set).unwrap_err();
+        let mut places: Vec<_> = faults.0.iter().map(|fault| fault.place.clone()).collect();
+        places.sort();
+        let mut expected = [
+            format!("{file}:2: listen"),
+            format!("{file}:3: port"),
+            format!("{file}:4: log"),
+            format!("{file}:5: data"),
+            "ASKWAY_LOG".to_owned(),
+            "ASKWAY_ROUTE_TIMEOUT".to_owned(),
+        ];
+        expected.sort();
+        assert_eq!(places, expected);
+        assert!(faults.to_string().contains("port: is no key; keys are socket, listen"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_is_told_with_its_line() {
+        let folder = folder("log = \"info\"\nlisten = \n");
+        let faults = load(folder.path(), Args::default(), &[]).unwrap_err();
+        assert!(faults.to_string().contains("askway.toml:2: is not TOML"), "{faults}");
+    }
+
+    #[test]
+    fn values_are_what_they_must_be() {
+        for good in ["off", "127.0.0.1:0", "127.1.2.3:9", "[::1]:7700"] {
+            assert!(listen(good).is_ok(), "{good}");
+        }
+        for bad in ["", "on", "7700", "localhost:7700", "0.0.0.0:1", "10.0.0.1:1", "[::]:1"] {
+            assert!(listen(bad).is_err(), "{bad}");
+        }
+        for (text, millis) in [
+            ("2s", 2_000),
+            ("15m", 900_000),
+            ("1h 30m", 5_400_000),
+            ("2d", 172_800_000),
+            ("1ms", 1),
+        ] {
+            assert_eq!(route_timeout(text), Ok(Span::from_millis(millis)), "{text}");
+        }
+        for bad in ["", "5", "0s", "-1m", "8d", "169h", "soon", "1us"] {
+            assert!(route_timeout(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_socket_whose_path_is_too_long_says_what_to_type() {
+        let folder = folder("");
+        let long = Args { socket: Some(format!("/{}", "x".repeat(107)).into()), ..Args::default() };
+        let faults = load(folder.path(), long, &[]).unwrap_err();
+        assert!(faults.to_string().contains("--socket"), "{faults}");
+        let fits = format!("/{}", "x".repeat(SOCKET_PATH_BYTES - 1));
+        let fits = Args { socket: Some(fits.into()), ..Args::default() };
+        assert!(load(folder.path(), fits, &[]).is_ok());
+        let deep = Args { data: Some(format!("/{}", "x".repeat(100)).into()), ..Args::default() };
+        let faults = load(folder.path(), deep, &[]).unwrap_err();
+        assert_eq!(faults.0[0].place, "--data");
+    }
+}
