@@ -1,5 +1,5 @@
 //! `askway serve`: runs the daemon in this process until a signal stops it. What is started and in
-//! which order: [`serve`](crate::serve). What it is told: [`config`](crate::config).
+//! which order: [`serve`](crate::serve). What it is told: [`config`].
 
 use super::render::Out;
 use super::{Exit, Failure};

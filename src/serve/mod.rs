@@ -8,7 +8,7 @@
 //!
 //! A stop goes back: no new calls, streams end and connections drain (at most five seconds), what was
 //! taken up is on disk, the socket goes, then the lock. Nothing here is global, so that one process
-//! can start ten. Signals, logging and what is printed: [`cli::serve`](crate::cli::serve).
+//! can start ten. Signals, logging and what is printed: `cli/serve.rs`.
 
 mod folder;
 
