@@ -1,7 +1,10 @@
 //! The program as a process: what it prints, which codes it ends with, what signals do to it. Each test
 //! has a data folder and a daemon of its own; nothing waits by sleeping.
 
+mod command_line;
+mod daemon;
 mod demo;
+mod kills;
 mod run;
 mod serve;
 

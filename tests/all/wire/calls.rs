@@ -27,7 +27,10 @@ async fn story(daemon: &Daemon, address: Address) {
     let ask = worker.ask("which store?").await;
     let Some(Ok(Message::Change(change))) = inbox.next().await else { panic!("no change") };
     assert_eq!(change.came[0], ask);
-    assert_eq!(lead.client.list_asks(v1::AskScope::WaitingOnMe).await.unwrap(), [ask.clone()]);
+    assert_eq!(
+        lead.client.list_asks(v1::AskScope::WaitingOnMe).await.unwrap(),
+        std::slice::from_ref(&ask)
+    );
     let said = v1::SayRequest { ask_id: ask.id.clone(), text: "why?".into(), ..Default::default() };
     accepted(lead.client.say(said).await.unwrap());
     let text = "it is slow".to_owned();
