@@ -302,7 +302,7 @@ fn replaced(
     let mut found = Vec::new();
     // One more than there can be questions is enough to say that there are too many.
     for (id, replacement) in options.iter().take(limits::QUESTIONS + 1) {
-        let field = format!("options[{}]", text::brief(id));
+        let field = format!("replaced[{}]", text::brief(id));
         match content.questions.iter_mut().find(|question| question.id == *id) {
             None => found.push(Violation::new(field, "no such question here")),
             Some(question) => {
