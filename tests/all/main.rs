@@ -1,6 +1,7 @@
 //! The tests that see the program from outside its modules, in one binary so that they link once.
 
 mod bench;
+mod faults;
 mod races;
 mod rules;
 mod sessions;

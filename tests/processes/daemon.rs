@@ -4,15 +4,14 @@ use askway::cli::place;
 use askway::client::{Address, Client};
 use askway::grpc::v1;
 use askway::session::Secret;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
@@ -85,11 +84,6 @@ impl Daemon {
         data(&self.folder)
     }
 
-    /// A folder beside the data, for what a test leaves.
-    pub fn scratch(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     /// SIGKILL, and it is gone.
     pub fn kill(&mut self) {
         self.child.kill().expect("it is killed");
@@ -99,14 +93,6 @@ impl Daemon {
     /// The same flags on the same data.
     pub fn restart(&mut self) {
         (self.child, self.ready) = spawn(&self.folder, &self.flags);
-    }
-
-    /// SIGTERM; how it ended, and after how long.
-    pub fn terminate(&mut self) -> (ExitStatus, Duration) {
-        let pid = Pid::from_raw(self.child.id() as i32).expect("a process");
-        let begun = Instant::now();
-        kill_process(pid, Signal::TERM).expect("it is there");
-        (self.child.wait().expect("it ends"), begun.elapsed())
     }
 
     /// A client with this token; on the socket, without one, the host.

@@ -1,0 +1,179 @@
+//! A store that holds commits back, or fails: nothing is said too soon, and nothing is taken for
+//! empty.
+
+use crate::bench::*;
+use askway::ask::{AskId, Event, SessionId, Timestamp};
+use askway::error::{Error, Reason};
+use askway::service::{AskScope, Verdict};
+use askway::session::Session;
+use askway::store::mem::Mem;
+use askway::store::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Notify, Semaphore};
+
+/// A store in memory whose disk a test has in its hand.
+struct Held {
+    mem: Mem,
+    /// A commit waits for a permit.
+    permits: Semaphore,
+    /// A commit has begun.
+    begun: Notify,
+    /// Reads and commits fail.
+    fails: AtomicBool,
+    /// Commits fail, after they have taken effect.
+    fails_late: AtomicBool,
+}
+
+impl Held {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            mem: Mem::default(),
+            permits: Semaphore::new(Semaphore::MAX_PERMITS),
+            begun: Notify::new(),
+            fails: AtomicBool::new(false),
+            fails_late: AtomicBool::new(false),
+        })
+    }
+
+    fn works(&self) -> Result<(), Fault> {
+        match self.fails.load(Ordering::SeqCst) {
+            true => Err(Fault::Unavailable("the disk fails".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Held {
+    async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
+        self.works()?;
+        self.mem.load(keys).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
+        self.begun.notify_one();
+        drop(self.permits.acquire().await.expect("it is never closed"));
+        self.works()?;
+        let committed = self.mem.commit(batch).await?;
+        match self.fails_late.load(Ordering::SeqCst) {
+            true => Err(Fault::Unavailable("the disk failed in the commit".to_owned())),
+            false => Ok(committed),
+        }
+    }
+
+    async fn history(&self, ask: AskId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+        self.works()?;
+        self.mem.history(ask, after, limit).await
+    }
+
+    async fn list(&self, of: &Scope, after: Option<AskId>, max: usize) -> Result<Listing, Fault> {
+        self.works()?;
+        self.mem.list(of, after, max).await
+    }
+
+    async fn sessions(
+        &self,
+        scope: &SessionScope,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Fault> {
+        self.works()?;
+        self.mem.sessions(scope, after, limit).await
+    }
+
+    async fn deadlines(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.works()?;
+        self.mem.deadlines(until, limit).await
+    }
+
+    async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
+        self.works()?;
+        self.mem.resolve(prefix, limit).await
+    }
+}
+
+fn is_unavailable<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Unavailable(Reason::StoreUnavailable, ..)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rule_01_durable_first() {
+    let store = Held::new();
+    let bench = Arc::new(Bench::over(store.clone()).await);
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+
+    let all = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
+    let closed = store.permits.acquire_many(all).await.unwrap();
+    let rest = store.permits.available_permits();
+    store.permits.forget_permits(rest);
+    let begun = store.begun.notified();
+    let answering = {
+        let (bench, ask, lead) = (bench.clone(), ask.clone(), lead.clone());
+        tokio::spawn(async move { bench.answer_agent(&lead, &ask).await })
+    };
+    begun.await;
+    // The commit is under way. A refusal that rests on it is not said either.
+    let declining = {
+        let (bench, ask) = (bench.clone(), ask.clone());
+        tokio::spawn(async move {
+            bench.service.decline(&bench.owner, fresh(), ask.id, ask.digest, None).await
+        })
+    };
+    assert!(bench.get(ask.id).await.is_open(), "nobody sees what is not on disk");
+    assert!(!answering.is_finished() && !declining.is_finished());
+    drop(closed);
+    assert_eq!(answering.await.unwrap().unwrap().verdict, Verdict::Accepted);
+    assert_eq!(declining.await.unwrap().unwrap().verdict, Verdict::Closed);
+}
+
+#[tokio::test]
+async fn rule_17_unknown_is_not_empty() {
+    let store = Held::new();
+    let bench = Bench::over(store.clone()).await;
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let mut watch = bench.service.watch_ask(&worker.caller, ask.id, None).await.unwrap();
+    tokio_stream::StreamExt::next(&mut watch).await.unwrap().unwrap();
+
+    store.fails.store(true, Ordering::SeqCst);
+    let list = bench.service.list(&lead.caller, AskScope::WaitingOnMe, None, 10).await;
+    assert!(is_unavailable(list));
+    assert!(is_unavailable(bench.service.get(&lead.caller, &ask.id.to_string()).await));
+    assert!(is_unavailable(bench.service.status(&bench.owner).await));
+    assert!(is_unavailable(bench.service.sessions(&bench.owner, true, None, 10).await));
+    assert!(is_unavailable(bench.log_in(&lead.token).await));
+    let request = fresh();
+    let answer =
+        || bench.service.answer_agent(&lead.caller, request.clone(), ask.id, ask.digest, yes());
+    assert!(is_unavailable(answer().await));
+
+    store.fails.store(false, Ordering::SeqCst);
+    assert_eq!(bench.inbox(&lead.caller).await, [ask.id], "nothing is lost");
+    assert!(!answer().await.unwrap().replayed, "the same request may be sent again");
+}
+
+#[tokio::test]
+async fn a_commit_that_failed_and_took_effect_is_found_by_its_request_id() {
+    let store = Held::new();
+    let bench = Bench::over(store.clone()).await;
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let waiting = bench.until(ask.id, |ask| !ask.is_open());
+    let request = fresh();
+    let answer =
+        || bench.service.answer_agent(&lead.caller, request.clone(), ask.id, ask.digest, yes());
+    store.fails_late.store(true, Ordering::SeqCst);
+    assert!(is_unavailable(answer().await));
+    store.fails_late.store(false, Ordering::SeqCst);
+    let again = answer().await.unwrap();
+    assert!(again.replayed && again.verdict == Verdict::Accepted);
+    bench.ask(&worker, "another?").await;
+    assert!(!waiting.await.is_open(), "who waited is woken by the next commit that succeeds");
+}
