@@ -127,6 +127,6 @@ fn of_faults(faults: config::Faults) -> Failure {
 
 impl From<CannotServe> for Failure {
     fn from(cannot: CannotServe) -> Self {
-        Failure::unexpected(cannot.message).then(cannot.next)
+        Failure::new(Exit::Unexpected, cannot.reason, cannot.message).then(cannot.next)
     }
 }

@@ -1,6 +1,7 @@
 //! Where each setting comes from, and what is refused with its place.
 
 use super::*;
+use std::fs;
 
 fn folder(file: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");

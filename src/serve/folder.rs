@@ -154,6 +154,7 @@ fn held(file: &mut File, path: &Path) -> CannotServe {
         None => ("it has just begun to start".to_owned(), "wait for it".to_owned()),
     };
     CannotServe::new(format!("another askway has {folder}: {who}"))
+        .because("HELD")
         .next(format!("use that one; or {stop}; or name another folder with --data"))
 }
 

@@ -50,6 +50,8 @@ pub struct Daemon {
 /// Why a daemon does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotServe {
+    /// Why, for programs: `HELD`, `STORE_UNAVAILABLE`, or `CANNOT_SERVE` for all else.
+    pub reason: &'static str,
     /// What is wrong.
     pub message: String,
     /// What to do about it.
@@ -219,12 +221,17 @@ fn addresses(socket: &Path, address: Option<SocketAddr>) -> Vec<String> {
 
 fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {
     CannotServe::new(format!("{}: {fault}", path.display()))
+        .because("STORE_UNAVAILABLE")
         .next("look at the disk and at who made the file, then start again")
 }
 
 impl CannotServe {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), next: String::new() }
+        Self { reason: "CANNOT_SERVE", message: message.into(), next: String::new() }
+    }
+
+    fn because(self, reason: &'static str) -> Self {
+        Self { reason, ..self }
     }
 
     fn next(self, next: impl Into<String>) -> Self {
