@@ -7,7 +7,7 @@ use super::render::{Out, human};
 use super::{Exit, Failure};
 use crate::client::Watched;
 use crate::grpc::v1::{self, watch_inbox_response::Message};
-use stage::{STEP, Stage};
+use stage::{SENDER_ASKED_FOR, STEP, Stage};
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,12 +48,15 @@ struct Story {
 
 impl Story {
     async fn tell(&mut self, stage: &mut Stage) -> Result<Exit, Failure> {
-        self.say("A daemon serves on a folder of its own; a sender is asked for 2 s there.");
+        self.say(&format!(
+            "A daemon serves on a folder of its own; a sender is asked for {SENDER_ASKED_FOR} there."
+        ));
         stage.start_lead()?;
         self.say("A lead runs in a session, and has sent work to a worker in another.");
 
         let mut seen = Vec::new();
         let first = self.next_ask(stage, &mut seen).await?;
+        stage.told()?;
         let first = self.until_settled(stage, &first).await?;
         check(
             "the sender answers",

@@ -17,16 +17,21 @@ use tokio::process::{Child, Command};
 /// How long a step may take; a person may take longer at a terminal, and is not timed.
 pub(super) const STEP: Duration = Duration::from_secs(30);
 
+/// For how long a sender is asked: enough for a lead that is a script on a busy machine.
+pub(super) const SENDER_ASKED_FOR: &str = "3s";
 /// How long a worker that is done may take to pause its session.
 const WORKER_ENDS_WITHIN: Duration = Duration::from_secs(5);
 /// How often to look whether it has ended: it is nobody's child here.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// The lead: answers the first ask, lets the second pass, refuses the third.
+/// The lead: answers the first ask once it has been told of (an inbox does not show what comes and
+/// goes in half a second), lets the second pass, refuses the third.
 const LEAD: &str = r#"
 waiting() { "$ASKWAY" inbox --json "$@" | sed -n 's/.*"id":"\(ask_[a-z0-9]*\)".*/\1/p'; }
 "$ASKWAY" run --background --as worker -- sh -c "$WORKER" || exit 1
-"$ASKWAY" answer "$(waiting --wait 30s)" SQLite || exit 1
+first=$(waiting --wait 30s)
+while [ ! -e "$DEMO/told" ]; do sleep 0.1; done
+"$ASKWAY" answer "$first" SQLite || exit 1
 passed=$(waiting --wait 30s)
 while [ "$(waiting)" = "$passed" ]; do sleep 0.2; done
 "$ASKWAY" escalate "$(waiting --wait 30m)" -m "publishing is not mine to decide" || exit 1
@@ -74,7 +79,8 @@ impl Stage {
     }
 
     pub async fn start_daemon(&mut self) -> Result<(), Failure> {
-        let mut command = self.command(&["serve", "--route-timeout", "2s", "--log", "error"]);
+        let mut command =
+            self.command(&["serve", "--route-timeout", SENDER_ASKED_FOR, "--log", "error"]);
         let daemon = command.stdout(Stdio::piped()).kill_on_drop(true).spawn();
         let mut daemon = daemon.map_err(|error| Failure::io("the daemon", &error))?;
         let stdout = daemon.stdout.take().expect("its output is piped");
@@ -122,6 +128,12 @@ impl Stage {
             }
         };
         within("the worker and the lead finish", STEP, ended).await
+    }
+
+    /// Lets the lead answer: its ask has been told of.
+    pub fn told(&self) -> Result<(), Failure> {
+        let told = fs::write(self.folder.join("told"), "");
+        told.map_err(|error| Failure::io(self.folder.display(), &error))
     }
 
     pub async fn ask(&self, id: &str) -> Result<v1::Ask, Failure> {
