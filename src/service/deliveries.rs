@@ -4,15 +4,14 @@
 use super::asks::session_of;
 use super::authorize::{Call, authorize};
 use super::presence::Attachment;
-use super::watch::{DeliveryMessage, Watch, Woken};
+use super::stream::{Found, Look, Watch};
+use super::watch::DeliveryMessage;
 use super::{Caller, Service};
 use crate::ask::{Ask, AskId, Delivery, SessionId};
-use crate::engine::hub::{Subscription, Topic};
+use crate::engine::hub::Topic;
 use crate::error::Error;
 use crate::store::Scope;
-use futures_util::stream;
-use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::collections::HashSet;
 
 /// Asks looked through at once.
 const AT_ONCE: usize = 100;
@@ -26,86 +25,50 @@ impl Service {
     pub async fn watch_deliveries(&self, caller: &Caller) -> Result<Watch<DeliveryMessage>, Error> {
         authorize(caller, Call::WatchDeliveries, None)?;
         let session = session_of(caller).session;
-        let watch = DeliveryWatch {
-            service: self.clone(),
-            subscription: self.engine.hub().subscribe(Topic::Session(session)),
+        let look = DeliveryLook {
             session,
             offered: HashSet::new(),
-            pending: VecDeque::new(),
-            ended: false,
             _attachment: self.attached.attach(session),
         };
-        Ok(Box::pin(stream::unfold(watch, |mut watch| async move {
-            let message = watch.next().await?;
-            Some((message, watch))
-        })))
+        Ok(self.watch(self.subscribe(Topic::Session(session)), look))
     }
 }
 
-struct DeliveryWatch {
-    service: Service,
-    subscription: Subscription,
+struct DeliveryLook {
     session: SessionId,
     /// What this stream has offered already and is still unread.
     offered: HashSet<(AskId, u64)>,
-    pending: VecDeque<(Arc<Ask>, u64)>,
-    ended: bool,
     _attachment: Attachment,
 }
 
-impl DeliveryWatch {
-    async fn next(&mut self) -> Option<Result<DeliveryMessage, Error>> {
-        let mut idle = false;
-        loop {
-            if let Some((ask, revision)) = self.pending.pop_front() {
-                return Some(Ok(DeliveryMessage::Delivery(ask, revision)));
-            }
-            if self.ended {
-                return None;
-            }
-            self.subscription.mark_seen();
-            if let Err(error) = self.read().await {
-                return self.end(error);
-            }
-            if !self.pending.is_empty() {
-                continue;
-            }
-            if std::mem::take(&mut idle) {
-                return Some(Ok(DeliveryMessage::Idle));
-            }
-            match self.service.wait(&mut self.subscription).await {
-                Woken::Commit => {}
-                Woken::Idle => idle = true,
-                Woken::Stopping => return self.end(Error::stopping()),
-            }
-        }
-    }
+impl Look for DeliveryLook {
+    type Message = DeliveryMessage;
 
-    fn end(&mut self, error: Error) -> Option<Result<DeliveryMessage, Error>> {
-        self.ended = true;
-        Some(Err(error))
-    }
-
-    async fn read(&mut self) -> Result<(), Error> {
+    async fn look(&mut self, service: &Service) -> Result<Found<DeliveryMessage>, Error> {
         let scope = Scope::AskedBy(self.session);
         let (mut after, mut unread_now) = (None, HashSet::new());
+        let mut found = Vec::new();
         loop {
-            let listing = self.service.engine.store().list(&scope, after, AT_ONCE).await?;
+            let listing = service.engine.store().list(&scope, after, AT_ONCE).await?;
             let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
             after = ids.last().copied();
-            for ask in self.service.load_asks(&ids).await? {
+            for ask in service.load_asks(&ids).await? {
                 for revision in unread(&ask) {
                     unread_now.insert((ask.id, revision));
                     if !self.offered.contains(&(ask.id, revision)) {
-                        self.pending.push_back((ask.clone(), revision));
+                        found.push(DeliveryMessage::Delivery(ask.clone(), revision));
                     }
                 }
             }
             if ids.len() < AT_ONCE {
                 self.offered = unread_now;
-                return Ok(());
+                return Ok(Found::more(found));
             }
         }
+    }
+
+    fn idle(&self) -> DeliveryMessage {
+        DeliveryMessage::Idle
     }
 }
 

@@ -2,18 +2,16 @@
 
 use super::authorize::{Call, authorize};
 use super::reads::{AskScope, fitting, store_scope};
-use super::watch::{InboxMessage, Watch, Woken};
+use super::stream::{Found, Look, Watch};
+use super::watch::InboxMessage;
 use super::{Caller, Service};
 use crate::ask::AskId;
-use crate::engine::hub::{Subscription, Topic};
+use crate::engine::hub::Topic;
 use crate::error::Error;
 use crate::session::Principal;
 use crate::store::{Listing, Scope};
-use futures_util::stream;
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::Sleep;
 
 /// Asks of an inbox that are watched, the oldest: what anybody can look through. Counts are exact.
 const WATCHED: usize = 500;
@@ -36,88 +34,44 @@ impl Service {
             Principal::Session(session) => Topic::Session(session.session),
             Principal::Person(_) | Principal::Host(_) => Topic::Namespace(caller.namespace.clone()),
         };
-        let watch = InboxWatch {
-            service: self.clone(),
-            subscription: self.engine.hub().subscribe(topic),
-            scope: store_scope(caller, scope)?,
-            known: None,
-            total: 0,
-            pause: None,
-            ended: false,
-        };
-        Ok(Box::pin(stream::unfold(watch, |mut watch| async move {
-            let message = watch.next().await?;
-            Some((message, watch))
-        })))
+        let look = InboxLook { scope: store_scope(caller, scope)?, known: None, total: 0 };
+        Ok(self.watch(self.subscribe(topic), look))
     }
 }
 
-struct InboxWatch {
-    service: Service,
-    subscription: Subscription,
+struct InboxLook {
     scope: Scope,
     /// What was sent: ids and revisions; none before the snapshot.
     known: Option<BTreeMap<AskId, u64>>,
     total: usize,
-    /// Runs out when the next batch may be sent; none before the first.
-    pause: Option<Pin<Box<Sleep>>>,
-    ended: bool,
 }
 
-impl InboxWatch {
-    async fn next(&mut self) -> Option<Result<InboxMessage, Error>> {
-        if self.ended {
-            return None;
-        }
-        let mut idle = false;
-        loop {
-            self.subscription.mark_seen();
-            match self.read().await {
-                Ok(Some(message)) => {
-                    self.pause = Some(Box::pin(tokio::time::sleep(BETWEEN)));
-                    return Some(Ok(message));
-                }
-                Ok(None) => {}
-                Err(error) => return self.end(error),
-            }
-            if std::mem::take(&mut idle) {
-                return Some(Ok(InboxMessage::Idle));
-            }
-            match self.service.wait(&mut self.subscription).await {
-                Woken::Commit => self.pace().await,
-                Woken::Idle => idle = true,
-                Woken::Stopping => return self.end(Error::stopping()),
-            }
-        }
+impl Look for InboxLook {
+    type Message = InboxMessage;
+
+    const BETWEEN: Duration = BETWEEN;
+
+    async fn look(&mut self, service: &Service) -> Result<Found<InboxMessage>, Error> {
+        let listing = service.engine.store().list(&self.scope, None, WATCHED).await?;
+        Ok(Found::more(match self.known.take() {
+            None => Some(self.snapshot(service, listing).await?),
+            Some(known) => self.change(service, listing, known).await?,
+        }))
     }
 
-    fn end(&mut self, error: Error) -> Option<Result<InboxMessage, Error>> {
-        self.ended = true;
-        Some(Err(error))
+    fn idle(&self) -> InboxMessage {
+        InboxMessage::Idle
     }
+}
 
-    /// Lets changes gather until the next batch may be sent.
-    async fn pace(&mut self) {
-        if let Some(pause) = self.pause.take() {
-            tokio::select! {
-                () = pause => {}
-                () = self.service.engine.stopping().cancelled() => {}
-            }
-        }
-    }
-
-    /// What is to be sent; none where nothing changed.
-    async fn read(&mut self) -> Result<Option<InboxMessage>, Error> {
-        let listing = self.service.engine.store().list(&self.scope, None, WATCHED).await?;
-        match self.known.take() {
-            None => self.snapshot(listing).await.map(Some),
-            Some(known) => self.change(listing, known).await,
-        }
-    }
-
-    async fn snapshot(&mut self, listing: Listing) -> Result<InboxMessage, Error> {
+impl InboxLook {
+    async fn snapshot(
+        &mut self,
+        service: &Service,
+        listing: Listing,
+    ) -> Result<InboxMessage, Error> {
         let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
-        let mut asks = self.service.load_asks(&ids).await?;
+        let mut asks = service.load_asks(&ids).await?;
         // What one message cannot carry comes as the first change.
         asks.truncate(fitting(&asks));
         self.known = Some(asks.iter().map(|ask| (ask.id, ask.revision)).collect());
@@ -127,6 +81,7 @@ impl InboxWatch {
 
     async fn change(
         &mut self,
+        service: &Service,
         listing: Listing,
         mut known: BTreeMap<AskId, u64>,
     ) -> Result<Option<InboxMessage>, Error> {
@@ -138,7 +93,7 @@ impl InboxWatch {
             .filter(|(id, revision)| known.get(id) != Some(revision))
             .map(|(id, _)| *id)
             .collect();
-        let mut asks = self.service.load_asks(&moved).await?;
+        let mut asks = service.load_asks(&moved).await?;
         asks.truncate(fitting(&asks));
         let unchanged = asks.is_empty() && left.is_empty() && self.total == listing.total;
         let (changed, came): (Vec<_>, Vec<_>) =

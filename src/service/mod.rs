@@ -10,6 +10,7 @@ mod presence;
 mod reads;
 mod receipt;
 mod sessions;
+mod stream;
 mod watch;
 
 pub use authenticate::LOCAL_HOST;
@@ -17,7 +18,8 @@ pub use authorize::Call;
 pub use reads::{AskPage, AskScope, PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
 pub use sessions::{Accepted, Changed, Enrolled, Resumed, Secrets, Sent};
-pub use watch::{DeliveryMessage, IDLE as HOLD_IDLE, InboxMessage, Watch, WatchMessage};
+pub use stream::{IDLE as HOLD_IDLE, Watch};
+pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
 use crate::ask::{Ask, AskId, Namespace, RequestId, SessionId, Span, Timestamp};
 use crate::engine::clock::{Machine, Source};

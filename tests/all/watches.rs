@@ -129,3 +129,19 @@ async fn an_inbox_shows_what_came_changed_and_left() {
     let mut people = bench.service.watch_inbox(&bench.owner, AskScope::WaitingOnMe).await.unwrap();
     let Some(Ok(InboxMessage::Snapshot { total: 2, .. })) = people.next().await else { panic!() };
 }
+
+#[tokio::test]
+async fn an_inbox_that_keeps_changing_sends_two_batches_a_second_at_most() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let mut inbox = bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe).await.unwrap();
+    let begun = std::time::Instant::now();
+    assert!(matches!(inbox.next().await, Some(Ok(InboxMessage::Snapshot { total: 0, .. }))));
+    for batch in 1..=2 {
+        // It changes before the stream is asked for more: nothing to wait for but the pace.
+        bench.ask(&worker, &format!("question {batch}?")).await;
+        assert!(matches!(inbox.next().await, Some(Ok(InboxMessage::Change { .. }))));
+        let least = std::time::Duration::from_millis(500) * batch;
+        assert!(begun.elapsed() >= least, "batch {batch} came after {:?}", begun.elapsed());
+    }
+}
