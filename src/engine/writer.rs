@@ -3,7 +3,7 @@
 
 use super::batch::{Decided, run_batch};
 use super::hub::Topic;
-use super::request::Request;
+use super::request::{Reply, Request};
 use super::world::World;
 use super::{Shared, Waiting, topics_of_ask, topics_of_session};
 use crate::ask::{Now, Span};
@@ -122,60 +122,66 @@ async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<
 }
 
 /// Commits, and wakes whoever the changes concern. For each request, whether it is done.
-async fn commit(
-    shared: &Shared,
-    decided: Vec<Decided>,
-) -> Result<Vec<(Decided, Committed)>, Fault> {
-    let changes: Vec<Change> = decided.iter().filter_map(|one| one.change.clone()).collect();
-    if changes.is_empty() {
-        return Ok(decided.into_iter().map(|one| (one, Committed::Done)).collect());
-    }
-    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
-    let mut outcomes = shared.store.commit(batch).await?.into_iter();
-    let outcomes: Vec<_> = decided
+async fn commit(shared: &Shared, decided: Vec<Decided>) -> Result<Vec<(Reply, Committed)>, Fault> {
+    let mut changes: Vec<Change> = Vec::new();
+    let replies: Vec<(Reply, bool)> = decided
         .into_iter()
         .map(|one| {
-            let outcome = match one.change {
-                Some(_) => outcomes.next().expect("a store tells of every change"),
-                None => Committed::Done,
-            };
-            (one, outcome)
+            let changes_something = one.change.is_some();
+            changes.extend(one.change);
+            (one.reply, changes_something)
         })
         .collect();
-    wake(shared, &outcomes);
-    Ok(outcomes)
+    if changes.is_empty() {
+        return Ok(replies.into_iter().map(|(reply, _)| (reply, Committed::Done)).collect());
+    }
+    let concerned = concerned(&changes);
+    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
+    let mut outcomes = shared.store.commit(batch).await?.into_iter();
+    wake(shared, &concerned);
+    let mut outcome = |changes_something| match changes_something {
+        true => outcomes.next().expect("a store tells of every change"),
+        false => Committed::Done,
+    };
+    Ok(replies.into_iter().map(|(reply, changed)| (reply, outcome(changed))).collect())
 }
 
-fn wake(shared: &Shared, outcomes: &[(Decided, Committed)]) {
-    let mut topics: HashSet<Topic> = HashSet::new();
-    let done = outcomes.iter().filter(|(_, committed)| *committed == Committed::Done);
-    for record in done.filter_map(|(one, _)| one.change.as_ref()).flat_map(|one| &one.writes) {
+/// Whom changes concern, and whether a session's asks are to be swept.
+fn concerned(changes: &[Change]) -> (HashSet<Topic>, bool) {
+    let (mut topics, mut to_sweep) = (HashSet::new(), false);
+    for record in changes.iter().flat_map(|change| &change.writes) {
         match record {
             Record::Ask(ask) => topics.extend(topics_of_ask(ask)),
             Record::Session(session) => {
                 topics.extend(topics_of_session(session));
-                if session.sweep {
-                    shared.to_sweep.notify_one();
-                }
+                to_sweep |= session.sweep;
             }
             _ => {}
         }
+    }
+    (topics, to_sweep)
+}
+
+/// After a commit. Whoever is woken by a change that was a conflict finds nothing new.
+fn wake(shared: &Shared, (topics, to_sweep): &(HashSet<Topic>, bool)) {
+    if *to_sweep {
+        shared.to_sweep.notify_one();
     }
     if shared.shaken.swap(false, Ordering::Relaxed) {
         shared.hub.wake_all();
         shared.to_sweep.notify_one();
     }
-    shared.hub.wake(&topics);
+    shared.hub.wake(topics);
     shared.deadline_moved.notify_one();
 }
 
 /// Replies to those that are done; gives back those that have to be decided again.
-fn answer(batch: Vec<Waiting>, outcomes: Vec<(Decided, Committed)>) -> Vec<Waiting> {
+fn answer(batch: Vec<Waiting>, outcomes: Vec<(Reply, Committed)>) -> Vec<Waiting> {
     let mut again = Vec::new();
-    for (waiting, (decided, committed)) in batch.into_iter().zip(outcomes) {
+    for (waiting, (reply, committed)) in batch.into_iter().zip(outcomes) {
         match committed {
             // A caller that is gone does not need its reply; the receipt is kept.
-            Committed::Done => drop(waiting.reply.send(decided.reply)),
+            Committed::Done => drop(waiting.reply.send(reply)),
             Committed::Conflict => again.push(waiting),
         }
     }
