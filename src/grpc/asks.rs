@@ -131,7 +131,7 @@ impl AskService for Api {
     async fn answer(&self, request: Request<v1::AnswerRequest>) -> Reply<v1::AnswerResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
         let answers = fields.answers(request.answers);
         let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
@@ -145,7 +145,7 @@ impl AskService for Api {
     ) -> Reply<v1::AnswerAgentResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
         let answers = fields.answers(request.answers);
         let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
@@ -156,7 +156,7 @@ impl AskService for Api {
     async fn decline(&self, request: Request<v1::DeclineRequest>) -> Reply<v1::DeclineResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
         let note = fields.note("note", request.note);
         let ((id, ask), (digest, note)) = fields.done(ids.zip(digest.zip(note)))?;
@@ -167,7 +167,7 @@ impl AskService for Api {
     async fn escalate(&self, request: Request<v1::EscalateRequest>) -> Reply<v1::EscalateResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let reason = fields.note("reason", request.reason);
         let ((id, ask), reason) = fields.done(ids.zip(reason))?;
         let hop = request.hop as usize;
@@ -178,7 +178,7 @@ impl AskService for Api {
     async fn withdraw(&self, request: Request<v1::WithdrawRequest>) -> Reply<v1::WithdrawResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let note = fields.note("note", request.note);
         let ((id, ask), note) = fields.done(ids.zip(note))?;
         let receipt = receipt(self.service.withdraw(&caller, id, ask, note).await)?;
@@ -188,7 +188,7 @@ impl AskService for Api {
     async fn say(&self, request: Request<v1::SayRequest>) -> Reply<v1::SayResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let text = fields.turn(request.text);
         let ((id, ask), text) = fields.done(ids.zip(text))?;
         let receipt = receipt(self.service.say(&caller, id, ask, text).await)?;
@@ -198,7 +198,7 @@ impl AskService for Api {
     async fn reply(&self, request: Request<v1::ReplyRequest>) -> Reply<v1::ReplyResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let text = fields.turn(request.text);
         let replaced = fields.replaced(request.replaced);
         let ((id, ask), (text, replaced)) = fields.done(ids.zip(text.zip(replaced)))?;
@@ -212,7 +212,7 @@ impl AskService for Api {
     ) -> Reply<v1::MarkSeenResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
         let ((id, ask), digest) = fields.done(ids.zip(digest))?;
         let receipt = receipt(self.service.mark_seen(&caller, id, ask, digest).await)?;
@@ -222,7 +222,7 @@ impl AskService for Api {
     async fn claim(&self, request: Request<v1::ClaimRequest>) -> Reply<v1::ClaimResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let length = fields.claim_length(request.length);
         let ((id, ask), length) = fields.done(ids.zip(length))?;
         let over = request.take_over;
@@ -233,7 +233,7 @@ impl AskService for Api {
     async fn release(&self, request: Request<v1::ReleaseRequest>) -> Reply<v1::ReleaseResponse> {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
-        let ids = fields.request_id(&request.request_id).zip(fields.ask_id(&request.ask_id));
+        let ids = fields.ids(&request.request_id, &request.ask_id);
         let (id, ask) = fields.done(ids)?;
         let receipt = receipt(self.service.release(&caller, id, ask).await)?;
         reply(v1::ReleaseResponse { receipt })

@@ -60,6 +60,12 @@ impl Fields {
         self.text("ask_id", text)
     }
 
+    /// What every mutating call on an ask names.
+    pub(super) fn ids(&mut self, request: &str, ask: &str) -> Option<(RequestId, AskId)> {
+        let (request, ask) = (self.request_id(request), self.ask_id(ask));
+        request.zip(ask)
+    }
+
     pub(super) fn digest(&mut self, text: &str) -> Option<ContentDigest> {
         self.text("content_digest", text)
     }
