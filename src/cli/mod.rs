@@ -72,7 +72,7 @@ enum Verb {
     Demo(demo::Args),
     /// Run a command as an agent's session
     Run(run::Args),
-    /// File a question; with --wait, wait for what becomes of it
+    /// File an ask; with --wait, wait for what becomes of it
     Ask(ask::Args),
     /// Wait until an ask is settled, or somebody asked speaks
     Wait(wait::Args),

@@ -49,7 +49,7 @@ pub struct Args {
     /// The loopback address to serve on as well, or off [env: ASKWAY_LISTEN] [default: off]
     #[arg(long, value_name = "127.0.0.1:PORT|off", value_parser = listen)]
     pub listen: Option<Listen>,
-    /// How long a session is asked before a question moves on [env: ASKWAY_ROUTE_TIMEOUT]
+    /// How long a session is asked before an ask moves on [env: ASKWAY_ROUTE_TIMEOUT]
     /// [default: 15m]
     #[arg(long, value_name = "LENGTH", value_parser = route_timeout)]
     pub route_timeout: Option<Span>,
