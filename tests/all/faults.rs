@@ -7,7 +7,9 @@ use askway::error::{Error, Reason};
 use askway::service::{AskScope, Verdict};
 use askway::session::Session;
 use askway::store::mem::Mem;
-use askway::store::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
+use askway::store::{
+    Batch, Change, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +20,7 @@ struct Held {
     mem: Mem,
     /// A commit waits for a permit.
     permits: Semaphore,
-    /// A commit has begun.
+    /// A commit that settles an ask has begun.
     begun: Notify,
     /// Reads and commits fail.
     fails: AtomicBool,
@@ -53,7 +55,10 @@ impl Store for Held {
     }
 
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
-        self.begun.notify_one();
+        let settles = |change: &Change| change.events.iter().any(|(_, event)| event.kind.settles());
+        if batch.changes.iter().any(settles) {
+            self.begun.notify_one();
+        }
         drop(self.permits.acquire().await.expect("it is never closed"));
         self.works()?;
         let committed = self.mem.commit(batch).await?;
