@@ -171,7 +171,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
 
 fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     valid(filing.draft.violations())?;
-    let landing = filing.route.first_awake(0, &filing.idle);
+    let landing = filing.route.first_awake(0, &filing.idle, Span::default());
     let landing = landing.expect("a route has at least its hop of people");
     let why = landing.skipped.last().map(|skipped| {
         (skipped.why.cause(), Some(skipped.why.sentence(&filing.route.target(skipped.hop))))
@@ -182,7 +182,7 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         cause,
         by: Actor::Session(filing.asker.clone()),
         reason,
-        deadline: filing.route.hops[landing.index].timeout.map(|timeout| now.time + timeout),
+        deadline: filing.route.hops[landing.index].deadline(now.time, now.time),
         skipped: landing.skipped,
     };
     let expiry =

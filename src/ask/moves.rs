@@ -51,29 +51,28 @@ pub(super) fn next_hop(
     idle: &IdleHops,
     now: Now,
 ) -> Option<Escalated> {
-    let landing = ask.route.first_awake(ask.hop.index + 1, idle)?;
-    let timeout = ask.route.hops[landing.index].timeout;
+    let landing =
+        ask.route.first_awake(ask.hop.index + 1, idle, now.time.since(ask.create_time))?;
     Some(Escalated {
         hop: landing.index,
         cause,
         by,
         reason,
-        deadline: timeout.map(|timeout| now.time + timeout),
+        deadline: ask.route.hops[landing.index].deadline(ask.create_time, now.time),
         skipped: landing.skipped,
     })
 }
 
 /// The move to the first hop of people, from wherever a session is asked.
 fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
-    let landing = ask.route.first_people(ask.hop.index, idle);
+    let landing = ask.route.first_people(ask.hop.index, idle, now.time.since(ask.create_time));
     let landing = landing.expect("the last hop of a route is people");
-    let timeout = ask.route.hops[landing.index].timeout;
     Escalated {
         hop: landing.index,
         cause: Cause::AskersExpiry,
         by: Actor::Timer,
         reason: Some("the asker's deadline passed while a session was asked".to_owned()),
-        deadline: timeout.map(|timeout| now.time + timeout),
+        deadline: ask.route.hops[landing.index].deadline(ask.create_time, now.time),
         skipped: landing.skipped,
     }
 }

@@ -55,6 +55,22 @@ pub struct Hop {
     pub to: Target,
     /// For how long, before the next hop; none on the last.
     pub timeout: Option<Span>,
+    /// The time from the filing after which it is not asked any more: a climb over several senders
+    /// is bounded in total. None where only `timeout` bounds it.
+    pub within: Option<Span>,
+}
+
+impl Hop {
+    /// When it stops being asked, where it comes into force at `now` in an ask filed at `filed`.
+    pub(super) fn deadline(&self, filed: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let timeout = self.timeout.map(|timeout| now + timeout);
+        timeout.into_iter().chain(self.within.map(|within| filed + within)).min()
+    }
+
+    /// Whether its share of a climb was over before it came into force.
+    fn is_too_late(&self, elapsed: Span) -> bool {
+        self.within.is_some_and(|within| within <= elapsed)
+    }
 }
 
 /// The ordered list of who is asked: data, fixed when the ask is filed. The last hop is people.
@@ -67,9 +83,9 @@ pub struct Route {
 impl Route {
     /// The sender first, where there is one, for `timeout`; then the person `owner`.
     pub fn to_sender_then_owner(sender: Option<&SessionRef>, timeout: Span) -> Self {
-        let sender = sender
-            .map(|sender| Hop { to: Target::Session(sender.clone()), timeout: Some(timeout) });
-        let owner = Hop { to: Target::person(PersonName::owner()), timeout: None };
+        let to = |to, timeout| Hop { to, timeout, within: None };
+        let sender = sender.map(|sender| to(Target::Session(sender.clone()), Some(timeout)));
+        let owner = to(Target::person(PersonName::owner()), None);
         Self { hops: sender.into_iter().chain([owner]).collect() }
     }
 
@@ -85,20 +101,31 @@ impl Route {
 
     /// The first hop from `start` on that is not idle, and those passed over on the way. Where all
     /// are idle it is the last, which [`target`](Self::target) makes `owner` when it is empty.
-    /// None when `start` is past the end.
-    pub(super) fn first_awake(&self, start: usize, idle: &[Option<Idle>]) -> Option<Landing> {
-        self.first(start, idle, |_| true)
+    /// None when `start` is past the end. `elapsed` is the age of the ask.
+    pub(super) fn first_awake(
+        &self,
+        start: usize,
+        idle: &[Option<Idle>],
+        elapsed: Span,
+    ) -> Option<Landing> {
+        self.first(start, idle, elapsed, |_| true)
     }
 
     /// The same among the hops of people alone; the sessions between are not asked.
-    pub(super) fn first_people(&self, start: usize, idle: &[Option<Idle>]) -> Option<Landing> {
-        self.first(start, idle, |hop| hop.to.session().is_none())
+    pub(super) fn first_people(
+        &self,
+        start: usize,
+        idle: &[Option<Idle>],
+        elapsed: Span,
+    ) -> Option<Landing> {
+        self.first(start, idle, elapsed, |hop| hop.to.session().is_none())
     }
 
     fn first(
         &self,
         start: usize,
         idle: &[Option<Idle>],
+        elapsed: Span,
         fits: impl Fn(&Hop) -> bool,
     ) -> Option<Landing> {
         if start >= self.hops.len() {
@@ -106,7 +133,8 @@ impl Route {
         }
         let mut skipped = Vec::new();
         for index in (start..self.hops.len()).filter(|index| fits(&self.hops[*index])) {
-            match idle.get(index).copied().flatten() {
+            let too_late = self.hops[index].is_too_late(elapsed).then_some(Idle::TooLate);
+            match idle.get(index).copied().flatten().or(too_late) {
                 Some(why) => skipped.push(Skipped { hop: index, why }),
                 None => return Some(Landing { index, skipped }),
             }
@@ -138,13 +166,18 @@ pub enum Idle {
     AnswersNone,
     /// It is a set of people without members.
     EmptyGroup,
+    /// As many asks wait on it already as may (rule 14).
+    Full,
+    /// The time in which senders are asked, in all, is over.
+    TooLate,
 }
 
 impl Idle {
     /// The cause an escalation past such a hop has.
     pub fn cause(self) -> Cause {
         match self {
-            Idle::Blocked | Idle::IsAsker => Cause::SenderBlocked,
+            Idle::Blocked | Idle::IsAsker | Idle::Full => Cause::SenderBlocked,
+            Idle::TooLate => Cause::Timeout,
             Idle::Ended | Idle::Paused | Idle::AnswersNone | Idle::EmptyGroup => Cause::SenderGone,
         }
     }
@@ -158,6 +191,8 @@ impl Idle {
             Idle::Blocked => format!("{who} is blocked until this work is done"),
             Idle::AnswersNone => format!("{who} does not answer asks"),
             Idle::EmptyGroup => "nobody is in the group".to_owned(),
+            Idle::Full => format!("{who} is asked as much as it may be already"),
+            Idle::TooLate => format!("there was no time left to ask {who}"),
         }
     }
 }

@@ -379,11 +379,15 @@ fn rule_09_a_pause_an_end_or_a_resume_of_who_does_the_work_unblocks_its_sender()
 fn facts_of_a_route_are_asked_for_sessions_and_counted_for_people() {
     let people = |names: &[&str]| {
         let people = names.iter().map(|name| name.parse().unwrap()).collect();
-        Hop { to: Target::People { group: None, people }, timeout: None }
+        Hop { to: Target::People { group: None, people }, timeout: None, within: None }
     };
     let sender = session(1).reference();
     let hops = vec![
-        Hop { to: Target::Session(sender.clone()), timeout: Some(Span::from_mins(1)) },
+        Hop {
+            to: Target::Session(sender.clone()),
+            timeout: Some(Span::from_mins(1)),
+            within: None,
+        },
         people(&[]),
         people(&["owner"]),
     ];

@@ -58,12 +58,12 @@ fn owner() -> PersonName {
 }
 
 fn to_session(session: SessionRef, minutes: u64) -> Hop {
-    Hop { to: Target::Session(session), timeout: Some(mins(minutes)) }
+    Hop { to: Target::Session(session), timeout: Some(mins(minutes)), within: None }
 }
 
 fn to_people(names: &[&str], timeout: Option<Span>) -> Hop {
     let people = names.iter().map(|name| person(name)).collect();
-    Hop { to: Target::People { group: None, people }, timeout }
+    Hop { to: Target::People { group: None, people }, timeout, within: None }
 }
 
 fn option(label: &str) -> QuestionOption {

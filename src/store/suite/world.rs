@@ -243,7 +243,7 @@ impl World {
         let timeout = Span::from_mins(1 + self.dice.roll(20));
         let mut route = Route::to_sender_then_owner(chain.first(), timeout);
         if self.dice.one_in(3) {
-            route.hops.insert(0, Hop { to: people, timeout: Some(timeout) });
+            route.hops.insert(0, Hop { to: people, timeout: Some(timeout), within: None });
         }
         let idle = route.hops.iter().map(|_| self.dice.one_in(6).then_some(Idle::Paused)).collect();
         let expire = self.dice.one_in(3).then(|| Span::from_mins(1 + self.dice.roll(90)));
