@@ -3,7 +3,7 @@
 //! A *refusal* is an ordinary answer and travels in a receipt; everything else is a fault and
 //! becomes a gRPC status. Both carry a [`Reason`].
 
-use crate::ask::{Ask, AskId, Rejection, Violation};
+use crate::ask::{Ask, AskId, Lease, Rejection, StandingNo, Violation};
 use crate::session::Denied;
 use std::fmt;
 use std::sync::Arc;
@@ -43,10 +43,20 @@ reasons! {
     NotClaimed = "NOT_CLAIMED",
     /// The talk is as long as talk may be.
     TooManyTurns = "TOO_MANY_TURNS",
+    /// A person has said no to this, and no session may say otherwise.
+    StandingDecline = "STANDING_DECLINE",
+    /// Another worker is handing this over, or the lease given is over.
+    Leased = "LEASED",
+    /// As many asks are open in this tree of works as may be.
+    TreeFull = "TREE_FULL",
+    /// As many asks are open in this namespace as may be.
+    NamespaceFull = "NAMESPACE_FULL",
     /// The session has as many open asks as it may have.
     TooManyOpen = "TOO_MANY_OPEN",
     /// The session holds as many works as it may hold.
     TooManyWorks = "TOO_MANY_WORKS",
+    /// Whoever sent the work said that no asks are filed for it.
+    MayNotAsk = "MAY_NOT_ASK",
     /// None of the session's works has this id.
     NoSuchWork = "NO_SUCH_WORK",
     /// The work would be sent deeper than work may be.
@@ -83,6 +93,8 @@ reasons! {
     NotHolder = "NOT_HOLDER",
     /// The request id was used for something else.
     RequestIdReused = "REQUEST_ID_REUSED",
+    /// The request id was made before anything is remembered: what became of it cannot be told.
+    RequestIdTooOld = "REQUEST_ID_TOO_OLD",
     /// A queue is full.
     Busy = "BUSY",
     /// The store cannot be read or written now.
@@ -120,6 +132,8 @@ pub enum Error {
     Precondition(Reason, String),
     /// The request id was used for something else.
     RequestIdReused,
+    /// The request id is older than anything that is remembered.
+    RequestIdTooOld,
     /// Too much at once; good again after this long.
     Busy(Duration),
     /// Not now; good again after this long.
@@ -178,13 +192,14 @@ impl Error {
     }
 
     /// What the domain said of an ask; a closed one is not an error, and is answered by its receipt.
-    pub fn of_rejection(rejection: Rejection, ask: &Arc<Ask>) -> Self {
+    pub fn of_rejection(rejection: Rejection, id: AskId, ask: Option<&Arc<Ask>>) -> Self {
+        let mut open = Vec::new();
         let (reason, message) = match rejection {
-            Rejection::Unknown | Rejection::Closed => return Error::no_such_ask(ask.id),
+            Rejection::Unknown | Rejection::Closed => return Error::no_such_ask(id),
             Rejection::Invalid(violations) => return Error::Invalid(violations),
             Rejection::NotSender => (
                 Reason::NotSender,
-                match ask.waiting_on() {
+                match ask.and_then(|ask| ask.waiting_on()) {
                     Some(target) => {
                         format!("it does not wait on this session; it waits on {target}")
                     }
@@ -204,9 +219,36 @@ impl Error {
                 Reason::TooManyTurns,
                 "the talk on this ask is full; answer it, or ask anew".into(),
             ),
+            Rejection::StandingDecline(no) => (Reason::StandingDecline, standing(&no)),
+            Rejection::Leased(lease) => (Reason::Leased, leased(lease.as_ref())),
+            Rejection::TreeFull(count, ids) => {
+                open = ids;
+                (Reason::TreeFull, full(count, "in this tree of works"))
+            }
+            Rejection::NamespaceFull(count, ids) => {
+                open = ids;
+                (Reason::NamespaceFull, full(count, "here"))
+            }
         };
-        Error::Refused(Refusal { reason, message, ask: Some(ask.clone()), open: Vec::new() })
+        Error::Refused(Refusal { reason, message, ask: ask.cloned(), open })
     }
+}
+
+fn standing(no: &StandingNo) -> String {
+    let note = no.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+    let by = &no.by;
+    format!("{by} has declined this already{note}; leave it to a person, or escalate it")
+}
+
+fn leased(lease: Option<&Lease>) -> String {
+    match lease {
+        Some(lease) => format!("`{}` has this in hand; leave it, or take it later", lease.holder),
+        None => "the lease given is over; take it again".to_owned(),
+    }
+}
+
+fn full(count: usize, place: &str) -> String {
+    format!("{count} asks are open {place}, as many as may be; wait for some, or withdraw some")
 }
 
 impl From<Denied> for Error {
@@ -229,6 +271,9 @@ impl From<Denied> for Error {
                 (Reason::TooManyWorks, "the session holds as many works as it may; use another")
             }
             Denied::NoSuchWork => (Reason::NoSuchWork, "the session has no such work"),
+            Denied::MayNotAsk => {
+                (Reason::MayNotAsk, "who sent this work wants no asks of it; report back instead")
+            }
             Denied::TooDeep => (Reason::TooDeep, "work is not sent deeper than this"),
             Denied::BadTicket => (
                 Reason::BadTicket,
@@ -261,6 +306,10 @@ impl fmt::Display for Error {
             Error::RequestIdReused => {
                 f.write_str("this request id was used for something else; use a new one")
             }
+            Error::RequestIdTooOld => f.write_str(
+                "this request id was made more than a week ago, and what became of it is not \
+                 remembered; check this machine's clock, look at the ask, and use a new id",
+            ),
             Error::Busy(_) => f.write_str("too much at once; try again shortly"),
             Error::Internal(_) => f.write_str("a fault of the daemon's own; its log says more"),
             Error::NotFound(message)

@@ -22,10 +22,11 @@ pub struct Answer {
 
 /// Everything that keeps `answers` from being a whole answer to `content`; empty when nothing does.
 /// The only place where an answer is checked: every surface passes through here.
-pub fn violations(content: &Content, answers: &Answers) -> Vec<Violation> {
+/// `name` is the field they came in.
+pub fn violations(name: &str, content: &Content, answers: &Answers) -> Vec<Violation> {
     let mut found = Vec::new();
     for question in &content.questions {
-        let field = format!("answers[{}]", text::brief(&question.id));
+        let field = format!("{name}[{}]", text::brief(&question.id));
         match answers.get(&question.id) {
             None => found.push(Violation::new(field, "this question has no answer")),
             Some(answer) => check(question, answer, &field, &mut found),
@@ -34,7 +35,7 @@ pub fn violations(content: &Content, answers: &Answers) -> Vec<Violation> {
     let known = content.questions.iter().map(|q| q.id.as_str()).collect::<Vec<_>>().join(", ");
     for id in answers.keys().filter(|id| content.question(id).is_none()).take(limits::QUESTIONS) {
         found.push(Violation::new(
-            format!("answers[{}]", text::brief(id)),
+            format!("{name}[{}]", text::brief(id)),
             format!("no such question here; the questions are: {known}"),
         ));
     }
@@ -122,7 +123,7 @@ mod tests {
             context: String::new(),
         };
         let answers = answers.iter().cloned().map(|(id, answer)| (id.into(), answer)).collect();
-        violations(&content, &answers).len()
+        violations("answers", &content, &answers).len()
     }
 
     #[test]

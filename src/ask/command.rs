@@ -1,11 +1,14 @@
 //! What somebody wants done to an ask, and why it may not be.
 
 use super::content::{Content, QuestionOption, Violation};
-use super::names::{Actor, AskId, Namespace, PersonName, SessionId, SessionRef, WorkId};
+use super::names::{
+    Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionId, SessionRef,
+    WorkId,
+};
 use super::route::{Idle, Route};
 use super::time::Span;
-use super::{Answers, ContentDigest, ExpiryAction, Priority};
-use serde::Serialize;
+use super::{Answers, ContentDigest, ExpiryAction, Lease, Policy, Priority, StandingNo};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Why each hop of the route cannot answer now; none for one that can. Looked up by the engine from
@@ -21,6 +24,50 @@ pub struct Draft {
     pub priority: Priority,
     /// The asker's own deadline.
     pub expire: Option<(Span, ExpiryAction)>,
+    /// What it names as default, question by question; where it names nothing its recommended
+    /// options are.
+    pub defaults: Answers,
+    /// What travels with it.
+    pub carried: Carried,
+    /// Which configured route; none for the default one.
+    pub route: Option<RouteName>,
+    /// Whether it is asked although a person's no to it still stands.
+    pub again: bool,
+}
+
+/// What travels with an ask and comes back with its outcome; nobody here reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The asker's own state, in hexadecimal.
+    pub state: String,
+    /// The W3C `traceparent` of the call that asked.
+    pub trace_parent: String,
+    /// Its `tracestate`.
+    pub trace_state: String,
+}
+
+impl Carried {
+    /// What of the asker's own state travels: at most [`limits::ASKER_STATE_BYTES`](super::limits).
+    pub fn new(state: &[u8], trace_parent: String, trace_state: String) -> Self {
+        let state = state.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { state, trace_parent, trace_state }
+    }
+
+    /// The asker's own state, as it was sent.
+    pub fn state(&self) -> Vec<u8> {
+        let digit = |place: usize| u8::from_str_radix(&self.state[place..place + 2], 16);
+        (0..self.state.len()).step_by(2).map_while(|place| digit(place).ok()).collect()
+    }
+}
+
+/// How much is open where an ask is filed. Counted when it is admitted: what is in flight at that
+/// instant may exceed a limit (rule 14).
+#[derive(Clone, Debug, Default)]
+pub struct Crowd {
+    /// How many are open in its tree, and the oldest of them.
+    pub tree: (usize, Vec<AskId>),
+    /// The same in its namespace.
+    pub namespace: (usize, Vec<AskId>),
 }
 
 /// A draft, with what the server knows of who sent it.
@@ -34,6 +81,8 @@ pub struct Filing {
     pub draft: Draft,
     /// Who asks.
     pub asker: SessionRef,
+    /// Whose credential it was enrolled with.
+    pub host: HostName,
     /// For which work.
     pub work: WorkId,
     /// The root of that work.
@@ -44,6 +93,12 @@ pub struct Filing {
     pub route: Route,
     /// Which of them cannot answer.
     pub idle: IdleHops,
+    /// What is configured.
+    pub policy: Policy,
+    /// What is open there already.
+    pub crowd: Crowd,
+    /// A person's no to the same content in this tree.
+    pub standing: Option<StandingNo>,
 }
 
 /// How a session is gone.
@@ -62,8 +117,13 @@ pub enum Gone {
 pub enum Command {
     /// A session files an ask.
     Ask(Box<Filing>),
-    /// A session answers.
-    AnswerAgent { by: SessionRef, digest: ContentDigest, answers: Answers },
+    /// A session answers; `standing` is a person's no to this content in this tree.
+    AnswerAgent {
+        by: SessionRef,
+        digest: ContentDigest,
+        answers: Answers,
+        standing: Option<StandingNo>,
+    },
     /// A person answers.
     Answer { by: PersonName, digest: ContentDigest, answers: Answers },
     /// A person says no.
@@ -82,8 +142,10 @@ pub enum Command {
     Claim { by: PersonName, length: Span, take_over: bool },
     /// The claimant is not on it any more.
     Release { by: PersonName },
-    /// The asker has the turn or the outcome of this revision.
-    Acknowledge { by: SessionRef, delivery: u64 },
+    /// A worker of the asker's takes what is unread, or has it for longer with `extend`.
+    Lease { by: Actor, lease: LeaseId, holder: String, length: Span, extend: Option<LeaseId> },
+    /// The asker's side has the turn or the outcome of this revision.
+    Acknowledge { by: Actor, delivery: u64, lease: Option<LeaseId> },
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
     /// Time has passed: the timer.
@@ -107,7 +169,17 @@ impl Command {
             | Command::MarkSeen { .. }
             | Command::Claim { .. }
             | Command::Release { .. }
+            | Command::Lease { .. }
             | Command::Acknowledge { .. } => None,
+        }
+    }
+
+    /// Where it wants to be told of a person's no to the same content in the same tree.
+    pub fn standing(&mut self) -> Option<&mut Option<StandingNo>> {
+        match self {
+            Command::Ask(filing) => Some(&mut filing.standing),
+            Command::AnswerAgent { standing, .. } => Some(standing),
+            _ => None,
         }
     }
 }
@@ -134,6 +206,14 @@ pub enum Rejection {
     NotClaimed,
     /// The talk is as long as talk may be.
     TooManyTurns,
+    /// A person has said no to this, and no session may say otherwise.
+    StandingDecline(Box<StandingNo>),
+    /// Another worker is handing this over, or the lease given is over; who has it now.
+    Leased(Option<Lease>),
+    /// As many asks are open in this tree of works as may be; the oldest of them.
+    TreeFull(usize, Vec<AskId>),
+    /// As many asks are open in this namespace as may be; the oldest of them.
+    NamespaceFull(usize, Vec<AskId>),
     /// What was sent is wrong, field by field.
     Invalid(Vec<Violation>),
 }

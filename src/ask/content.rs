@@ -65,6 +65,13 @@ impl Violation {
 #[serde(into = "String", try_from = "String")]
 pub struct ContentDigest([u8; 32]);
 
+impl ContentDigest {
+    /// Its 32 bytes.
+    pub const fn to_bytes(self) -> [u8; 32] {
+        self.0
+    }
+}
+
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -24,9 +24,11 @@ use super::event::{Escalated, Event, EventKind, Filed};
 use super::moves::{escalate, next_hop, tick};
 use super::names::{Actor, PersonName, SessionRef};
 use super::route::{Cause, Target};
-use super::time::{Now, Span, Timestamp};
-use super::{Answers, Ask, ContentDigest, Delivery, Expiry, QuestionOption, State};
-use super::{answer, limits, text};
+use super::time::{Now, Span};
+use super::{
+    Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, State,
+};
+use super::{answer, deliveries, limits, text};
 use std::collections::BTreeMap;
 
 /// The events that `command` makes of `ask` at `now`, in order; none when nothing changes.
@@ -50,9 +52,12 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
         // An id is made by the server for one filing; its retry is found by its receipt.
         (_, C::Ask(_)) => unreachable!("{} is filed once", ask.id),
 
-        (State::Open, C::AnswerAgent { by, digest, answers }) => {
+        (State::Open, C::AnswerAgent { by, digest, answers, standing }) => {
             whose_turn(ask, by)?;
             whole(ask, *digest, answers)?;
+            if let Some(standing) = standing.as_ref().filter(|standing| standing.stands(now)) {
+                return Err(Rejection::StandingDecline(Box::new(standing.clone())));
+            }
             once(EventKind::Answered { by: Actor::Session(by.clone()), answers: answers.clone() })
         }
         (State::Open, C::Answer { by, digest, answers }) => {
@@ -62,7 +67,8 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
         (State::Open, C::Decline { by, digest, note }) => {
             shown(ask, *digest)?;
             within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
-            once(EventKind::Declined { by: by.clone(), note: note.clone() })
+            let (by, note) = (by.clone(), note.clone());
+            once(EventKind::Declined { by, note, stands_from: None })
         }
         (State::Open, C::Escalate { by, hop, reason, idle }) => {
             escalate(ask, by, *hop, reason, idle, now)
@@ -83,7 +89,8 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             only_asker(ask, by)?;
             turn(ask, text)?;
             let content = replaced(ask, options)?;
-            let expiry = ask.expiry.map(|expiry| rearmed(expiry, now));
+            let expiry =
+                ask.expiry.map(|expiry| Expiry::new(expiry.after, expiry.action, now.time));
             once(EventKind::Replied { by: by.clone(), text: text.clone(), content, expiry })
         }
         (State::Open, C::MarkSeen { by, digest }) => {
@@ -120,8 +127,17 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             }
         }
         (State::Open, C::Tick { idle }) => Ok(tick(ask, idle, now)),
-        (State::Open, C::Acknowledge { by, delivery }) => {
-            only_asker(ask, by)?;
+        (_, C::Lease { by, lease, holder, length, extend }) => {
+            let until = now.time + deliveries::lease(ask, by, holder, *length, *extend, now)?;
+            if !ask.is_unread() {
+                return nothing();
+            }
+            // An extended lease keeps its name, so that what it was given for stays its own.
+            let (by, lease, holder) = (by.clone(), extend.unwrap_or(*lease), holder.clone());
+            once(EventKind::Leased { by, lease, holder, until })
+        }
+        (State::Open, C::Acknowledge { by, delivery, lease }) => {
+            deliveries::receives(ask, by, *lease, now)?;
             match ask.turns.iter().find(|turn| turn.revision == *delivery) {
                 Some(turn) if turn.unread => once(EventKind::Acknowledged { delivery: *delivery }),
                 Some(_) => nothing(),
@@ -129,8 +145,11 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             }
         }
 
-        (State::Settled { outcome, delivery }, C::Acknowledge { by, delivery: revision }) => {
-            only_asker(ask, by)?;
+        (
+            State::Settled { outcome, delivery },
+            C::Acknowledge { by, delivery: revision, lease },
+        ) => {
+            deliveries::receives(ask, by, *lease, now)?;
             let turn = ask.turns.iter().find(|turn| turn.revision == *revision);
             let unread = match turn {
                 Some(turn) => turn.unread,
@@ -171,6 +190,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
 
 fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     valid(filing.draft.violations())?;
+    admit(filing)?;
     let landing = filing.route.first_awake(0, &filing.idle, Span::default());
     let landing = landing.expect("a route has at least its hop of people");
     let why = landing.skipped.last().map(|skipped| {
@@ -185,23 +205,46 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         deadline: filing.route.hops[landing.index].deadline(now.time, now.time),
         skipped: landing.skipped,
     };
-    let expiry =
-        filing.draft.expire.map(|(after, action)| Expiry { after, time: now.time + after, action });
+    let draft = filing.draft.clone();
+    let standing = filing.standing.as_ref().filter(|standing| standing.stands(now));
     let filed = Filed {
         id: filing.id,
         namespace: filing.namespace.clone(),
-        content: filing.draft.content.clone(),
-        priority: filing.draft.priority,
+        content: draft.content,
+        priority: draft.priority,
         asker: filing.asker.clone(),
+        host: filing.host.clone(),
         work: filing.work,
         tree: filing.tree,
         chain: filing.chain.clone(),
+        route_name: draft.route.unwrap_or_default(),
         route: filing.route.clone(),
+        terms: filing.policy.terms,
         first,
-        expiry,
+        expiry: draft.expire.map(|(after, action)| Expiry::new(after, action, now.time)),
+        defaults: draft.defaults,
+        carried: draft.carried,
+        again: standing.filter(|_| draft.again).map_or(0, |standing| standing.again + 1),
     };
-    let kind = EventKind::Filed(Box::new(filed));
-    Ok(vec![Event { revision: 1, time: now.time, kind }])
+    let mut events = vec![EventKind::Filed(Box::new(filed))];
+    if let Some(standing) = standing.filter(|_| !draft.again) {
+        let (by, note) = (standing.by.clone(), standing.note.clone());
+        events.push(EventKind::Declined { by, note, stands_from: Some(standing.ask) });
+    }
+    let numbered = events.into_iter().zip(1..);
+    Ok(numbered.map(|(kind, revision)| Event { revision, time: now.time, kind }).collect())
+}
+
+/// Rule 14, where it is counted at admission.
+fn admit(filing: &Filing) -> Result<(), Rejection> {
+    let (tree, namespace) = (&filing.crowd.tree, &filing.crowd.namespace);
+    if tree.0 >= filing.policy.open_in_tree {
+        return Err(Rejection::TreeFull(tree.0, tree.1.clone()));
+    }
+    if namespace.0 >= filing.policy.open_in_namespace {
+        return Err(Rejection::NamespaceFull(namespace.0, namespace.1.clone()));
+    }
+    Ok(())
 }
 
 impl Draft {
@@ -216,7 +259,36 @@ impl Draft {
                 format!("must be from {} to {}", limits::EXPIRE_MIN, limits::EXPIRE_MAX),
             ));
         }
+        match self.expire {
+            // Faults of the content would be told twice.
+            Some((_, ExpiryAction::Default)) if found.is_empty() => {
+                found.extend(self.content.named_default(&self.defaults).err().unwrap_or_default());
+            }
+            Some((_, ExpiryAction::Default)) => {}
+            _ if self.defaults.is_empty() => {}
+            _ => found.push(Violation::new("defaults", "only an expiry with default has any")),
+        }
+        self.carried.check(&mut found);
         found
+    }
+}
+
+impl Carried {
+    fn check(&self, found: &mut Vec<Violation>) {
+        // Two digits a byte.
+        if self.state.len() > 2 * limits::ASKER_STATE_BYTES {
+            let why = format!("must be at most {} bytes", limits::ASKER_STATE_BYTES);
+            found.push(Violation::new("asker_state", why));
+        }
+        for (field, text, max) in [
+            ("trace_parent", &self.trace_parent, limits::TRACE_PARENT_BYTES),
+            ("trace_state", &self.trace_state, limits::TRACE_STATE_BYTES),
+        ] {
+            check_length(found, field, text, max);
+            if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                found.push(Violation::new(field, "must be printable ASCII"));
+            }
+        }
     }
 }
 
@@ -236,7 +308,7 @@ fn shown(ask: &Ask, digest: ContentDigest) -> Result<(), Rejection> {
 
 fn whole(ask: &Ask, digest: ContentDigest, answers: &Answers) -> Result<(), Rejection> {
     shown(ask, digest)?;
-    valid(answer::violations(&ask.content, answers))
+    valid(answer::violations("answers", &ask.content, answers))
 }
 
 fn valid(violations: Vec<Violation>) -> Result<(), Rejection> {
@@ -274,20 +346,14 @@ fn claim(
         let bounds = format!("must be from {} to {}", limits::CLAIM_MIN, limits::CLAIM);
         return Err(Rejection::Invalid(vec![Violation::new("length", bounds)]));
     }
-    let left = |deadline: Timestamp| deadline.since(now.time);
-    let (route_left, expiry_left) = match &ask.claim {
+    let route_left = match &ask.claim {
         Some(held) if held.by != *by && !take_over => {
             return Err(Rejection::Claimed(held.by.clone()));
         }
-        Some(held) => (held.route_left, held.expiry_left),
-        None => (ask.hop.deadline.map(left), ask.expiry.map(|expiry| left(expiry.time))),
+        Some(held) => held.route_left,
+        None => ask.hop.deadline.map(|deadline| deadline.since(now.time)),
     };
-    Ok(EventKind::Claimed { by: by.clone(), lapse: now.time + length, route_left, expiry_left })
-}
-
-/// An expiry still in force starts anew with a reply, at its original length.
-fn rearmed(expiry: Expiry, now: Now) -> Expiry {
-    Expiry { time: now.time + expiry.after, ..expiry }
+    Ok(EventKind::Claimed { by: by.clone(), lapse: now.time + length, route_left })
 }
 
 /// The content with the options a reply replaces; none when it replaces none.
@@ -312,5 +378,8 @@ fn replaced(
         }
     }
     valid(found)?;
+    if ask.expiry.is_some_and(|expiry| expiry.action == ExpiryAction::Default) {
+        content.named_default(&ask.defaults).map_err(Rejection::Invalid)?;
+    }
     Ok(Some(content))
 }

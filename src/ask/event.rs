@@ -2,10 +2,12 @@
 //! they fold to (rule 18).
 
 use super::content::{Content, ContentDigest};
-use super::names::{Actor, AskId, Namespace, PersonName, SessionRef, WorkId};
+use super::names::{
+    Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionRef, WorkId,
+};
 use super::route::{Cause, Route, Skipped};
 use super::time::{Span, Timestamp};
-use super::{Answers, Expiry, Priority};
+use super::{Answers, Carried, Expiry, Priority, Terms, WhyNoDefault};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened. Dense per ask: revisions run 1, 2, 3, …
@@ -30,12 +32,15 @@ pub enum EventKind {
     Escalated(Escalated),
     /// Every question was answered.
     Answered { by: Actor, answers: Answers },
-    /// A person said no.
-    Declined { by: PersonName, note: Option<String> },
+    /// A person said no: to this ask, or to the same content before, which still stands.
+    Declined { by: PersonName, note: Option<String>, stands_from: Option<AskId> },
     /// The asker took it back.
     Withdrawn { by: SessionRef, note: Option<String> },
-    /// The asker's deadline passed.
-    Expired,
+    /// The asker's deadline passed, with the default it had named where that applied.
+    Expired { answers: Option<Answers> },
+    /// The asker's deadline passed, and its default may not be applied yet: why, and until when
+    /// where time alone changes that.
+    DefaultHeld { why: WhyNoDefault, until: Option<Timestamp> },
     /// The asker's session was ended, by whom it says.
     Abandoned { by: Actor },
     /// Somebody asked, or a person, spoke.
@@ -44,17 +49,16 @@ pub enum EventKind {
     Replied { by: SessionRef, text: String, content: Option<Content>, expiry: Option<Expiry> },
     /// A person was shown this content.
     Seen { by: PersonName, digest: ContentDigest },
-    /// A person is on it: the timers stand still with this much left.
-    Claimed {
-        by: PersonName,
-        lapse: Timestamp,
-        route_left: Option<Span>,
-        expiry_left: Option<Span>,
-    },
+    /// A person is on it: the timers stand still, the hop's with this much left.
+    Claimed { by: PersonName, lapse: Timestamp, route_left: Option<Span> },
     /// They are not any more: the timers run on.
     Released { by: PersonName },
     /// Their time was up: the timers run on.
     ClaimLapsed { by: PersonName },
+    /// A person's turn has held the expiry for as long as it may: it runs on.
+    TurnHoldLapsed,
+    /// A worker of the asker's has what is unread in hand.
+    Leased { by: Actor, lease: LeaseId, holder: String, until: Timestamp },
     /// The asker has the turn or outcome of this revision, and every turn before it.
     Acknowledged { delivery: u64 },
     /// Nobody is left to give the outcome to.
@@ -74,18 +78,30 @@ pub struct Filed {
     pub priority: Priority,
     /// Who asks.
     pub asker: SessionRef,
+    /// Whose credential it was enrolled with.
+    pub host: HostName,
     /// For which work.
     pub work: WorkId,
     /// The root of that work.
     pub tree: WorkId,
     /// Who sent the work, nearest first.
     pub chain: Vec<SessionRef>,
+    /// What its route is called.
+    pub route_name: RouteName,
     /// Who is asked in turn.
     pub route: Route,
+    /// The lengths of time it lives by.
+    pub terms: Terms,
     /// Where it waits first.
     pub first: Escalated,
     /// The asker's deadline.
     pub expiry: Option<Expiry>,
+    /// What the asker named as default.
+    pub defaults: Answers,
+    /// What travels with it.
+    pub carried: Carried,
+    /// How often it was asked again after a person's no.
+    pub again: u32,
 }
 
 /// A move to a hop.
@@ -113,7 +129,7 @@ impl EventKind {
             EventKind::Answered { .. }
                 | EventKind::Declined { .. }
                 | EventKind::Withdrawn { .. }
-                | EventKind::Expired
+                | EventKind::Expired { .. }
                 | EventKind::Abandoned { .. }
         )
     }

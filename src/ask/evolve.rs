@@ -3,7 +3,8 @@
 use super::event::{Escalated, Event, EventKind, Filed};
 use super::names::Actor;
 use super::{
-    Ask, Claim, Delivery, Ending, HopInForce, Outcome, Seen, Span, State, Timestamp, Turn, limits,
+    Ask, AskId, Claim, Delivery, Ending, ExpiryClock, HopInForce, Lease, Outcome, Seen, State,
+    Timestamp, Turn, WhyNoDefault, limits,
 };
 
 /// The ask after `event`.
@@ -22,6 +23,8 @@ pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
     assert_eq!(event.revision, ask.revision + 1, "the history of {} has a hole", ask.id);
     ask.revision = event.revision;
     apply(&mut ask, event);
+    let held = ask.claim.is_some() || ask.turn_hold.is_some();
+    ask.expiry = ask.expiry.map(|expiry| expiry.settled(held, event.time));
     ask
 }
 
@@ -41,16 +44,24 @@ fn file(filed: &Filed, event: &Event) -> Ask {
         content: filed.content,
         priority: filed.priority,
         asker: filed.asker,
+        host: filed.host,
         work: filed.work,
         tree: filed.tree,
         chain: filed.chain,
+        route_name: filed.route_name,
         route: filed.route,
+        terms: filed.terms,
         visited: vec![filed.first.hop],
         hop: in_force(&filed.first, event.time),
         expiry: filed.expiry,
+        defaults: filed.defaults,
+        carried: filed.carried,
+        again: filed.again,
         claim: None,
+        turn_hold: None,
         seen: Vec::new(),
         turns: Vec::new(),
+        lease: None,
         state: State::Open,
     }
 }
@@ -60,48 +71,69 @@ fn apply(ask: &mut Ask, event: &Event) {
     match &event.kind {
         EventKind::Filed(_) => panic!("{} is filed twice", ask.id),
         EventKind::Escalated(moved) => {
-            run_on(ask, time);
             drop_missed_expiry(ask, moved.hop, time);
             ask.visited.push(moved.hop);
             ask.hop = in_force(moved, time);
+            move_claim(ask, moved, time);
         }
         EventKind::Answered { by, answers } => {
-            settle(ask, event, Ending::Answered(answers.clone()), by.clone(), None);
+            settle(ask, event, Ending::Answered(answers.clone()), by.clone(), None, None);
         }
-        EventKind::Declined { by, note } => {
-            settle(ask, event, Ending::Declined, Actor::Person(by.clone()), note.clone());
+        EventKind::Declined { by, note, stands_from } => {
+            let by = Actor::Person(by.clone());
+            settle(ask, event, Ending::Declined, by, note.clone(), *stands_from);
         }
         EventKind::Withdrawn { by, note } => {
-            settle(ask, event, Ending::Withdrawn, Actor::Session(by.clone()), note.clone());
+            let by = Actor::Session(by.clone());
+            settle(ask, event, Ending::Withdrawn, by, note.clone(), None);
         }
-        EventKind::Expired => settle(ask, event, Ending::Expired, Actor::Timer, None),
-        EventKind::Abandoned { by } => settle(ask, event, Ending::Abandoned, by.clone(), None),
-        EventKind::Said { by, text } => say(ask, event, by.clone(), text, true),
+        EventKind::Expired { answers } => {
+            settle(ask, event, Ending::Expired(answers.clone()), Actor::Timer, None, None);
+        }
+        EventKind::Abandoned { by } => {
+            settle(ask, event, Ending::Abandoned, by.clone(), None, None);
+        }
+        EventKind::DefaultHeld { why, until } => {
+            let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
+            ask.expiry.iter_mut().for_each(|expiry| expiry.clock = clock);
+        }
+        EventKind::Said { by, text } => {
+            // A later turn does not prolong the hold of an earlier one that is still unread.
+            let first = matches!(by, Actor::Person(_)) && !has_unread_person(ask);
+            say(ask, event, by.clone(), text, true);
+            if first && ask.expiry.is_some() {
+                ask.turn_hold = Some(time + limits::UNREAD_HOLD_MAX);
+            }
+        }
+        EventKind::TurnHoldLapsed => ask.turn_hold = None,
         EventKind::Replied { by, text, content, expiry } => {
             say(ask, event, Actor::Session(by.clone()), text, false);
             if let Some(content) = content {
-                ask.content = content.clone();
-                ask.digest = content.digest();
-            }
-            if let Some(expiry) = expiry {
-                ask.expiry = Some(*expiry);
-                // Under a claim its clock stands still at its full length.
-                if let Some(claim) = &mut ask.claim {
-                    claim.expiry_left = Some(expiry.after);
+                let digest = content.digest();
+                if digest != ask.digest {
+                    ask.seen.clear();
                 }
+                (ask.content, ask.digest) = (content.clone(), digest);
+            }
+            if expiry.is_some() {
+                ask.expiry = *expiry;
             }
         }
         EventKind::Seen { by, digest } => {
             ask.seen.push(Seen { by: by.clone(), digest: *digest, time });
+            let window = ask.terms.person_window;
+            for expiry in ask.expiry.iter_mut() {
+                if expiry.clock == ExpiryClock::Waits(WhyNoDefault::NotShown) {
+                    expiry.clock = ExpiryClock::Runs(time + window);
+                }
+            }
         }
-        EventKind::Claimed { by, lapse, route_left, expiry_left } => {
-            ask.claim = Some(Claim {
-                by: by.clone(),
-                since: time,
-                lapse: *lapse,
-                route_left: *route_left,
-                expiry_left: *expiry_left,
-            });
+        EventKind::Claimed { by, lapse, route_left } => {
+            let (by, lapse, route_left) = (by.clone(), *lapse, *route_left);
+            ask.claim = Some(Claim { by, since: time, lapse, route_left });
+        }
+        EventKind::Leased { lease, holder, until, .. } => {
+            ask.lease = Some(Lease { id: *lease, holder: holder.clone(), until: *until });
         }
         EventKind::Released { .. } | EventKind::ClaimLapsed { .. } => run_on(ask, time),
         EventKind::Acknowledged { delivery } => acknowledge(ask, *delivery, time),
@@ -118,7 +150,18 @@ fn apply(ask: &mut Ask, event: &Event) {
 fn drop_missed_expiry(ask: &mut Ask, to: usize, time: Timestamp) {
     let is_people = |hop: usize| ask.route.hops[hop].to.session().is_none();
     if !is_people(ask.hop.index) && is_people(to) {
-        ask.expiry = ask.expiry.filter(|expiry| expiry.time > time);
+        ask.expiry = ask.expiry.filter(|expiry| expiry.due().is_none_or(|due| due > time));
+    }
+}
+
+/// A claim is on the ask, not on the hop: it holds the next hop's timer too, unless it is the
+/// claimant that moves the ask on.
+fn move_claim(ask: &mut Ask, moved: &Escalated, time: Timestamp) {
+    let Some(claim) = &mut ask.claim else { return };
+    if moved.by == Actor::Person(claim.by.clone()) {
+        ask.claim = None;
+    } else {
+        claim.route_left = moved.deadline.map(|deadline| deadline.since(time));
     }
 }
 
@@ -134,18 +177,26 @@ fn in_force(moved: &Escalated, since: Timestamp) -> HopInForce {
 }
 
 /// What the asker did itself needs no delivery; what the end of its session did finds nobody.
-fn settle(ask: &mut Ask, event: &Event, ending: Ending, by: Actor, note: Option<String>) {
+fn settle(
+    ask: &mut Ask,
+    event: &Event,
+    ending: Ending,
+    by: Actor,
+    note: Option<String>,
+    stands_from: Option<AskId>,
+) {
     let delivery = match &ending {
         Ending::Withdrawn => Delivery::Acknowledged(event.time),
         Ending::Abandoned => Delivery::Undeliverable {
             reason: "the asker's session has ended".to_owned(),
             time: event.time,
         },
-        Ending::Answered(_) | Ending::Declined | Ending::Expired => Delivery::Unread,
+        Ending::Answered(_) | Ending::Declined | Ending::Expired(_) => Delivery::Unread,
     };
-    let outcome = Outcome { ending, by, note, time: event.time, revision: event.revision };
+    let (time, revision) = (event.time, event.revision);
+    let outcome = Outcome { ending, by, note, time, revision, stands_from };
     ask.state = State::Settled { outcome, delivery };
-    ask.claim = None;
+    (ask.claim, ask.turn_hold) = (None, None);
 }
 
 fn say(ask: &mut Ask, event: &Event, by: Actor, text: &str, unread: bool) {
@@ -153,14 +204,15 @@ fn say(ask: &mut Ask, event: &Event, by: Actor, text: &str, unread: bool) {
     ask.turns.push(Turn { revision, by, text: text.to_owned(), time, unread });
 }
 
-/// After a claim: each timer has what it had left; an expiry at least a minute.
+fn has_unread_person(ask: &Ask) -> bool {
+    ask.turns.iter().any(|turn| turn.unread && matches!(turn.by, Actor::Person(_)))
+}
+
+/// After a claim the route timer has what it had left.
 fn run_on(ask: &mut Ask, time: Timestamp) {
     let Some(claim) = ask.claim.take() else { return };
     if let Some(left) = claim.route_left {
         ask.hop.deadline = Some(time + left);
-    }
-    if let (Some(expiry), Some(left)) = (&mut ask.expiry, claim.expiry_left) {
-        expiry.time = time + Span::max(left, limits::EXPIRE_LEFT_MIN.min(expiry.after));
     }
 }
 
@@ -173,5 +225,11 @@ fn acknowledge(ask: &mut Ask, delivery: u64, time: Timestamp) {
         && outcome.revision == delivery
     {
         *state = Delivery::Acknowledged(time);
+    }
+    if !has_unread_person(ask) {
+        ask.turn_hold = None;
+    }
+    if !ask.is_unread() {
+        ask.lease = None;
     }
 }

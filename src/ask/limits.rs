@@ -70,7 +70,46 @@ pub const TICKET_LIFE: Span = Span::from_hours(12);
 /// How long a session may be without its hold before it is paused: a daemon's restart, a short
 /// suspend, a busy machine.
 pub const HOLD_GRACE: Span = Span::from_secs(30);
-/// How long a settled ask is kept after its delivery ended, and with it its receipts.
-pub const RETENTION: Span = Span::from_hours(30 * 24);
-/// How long a settled ask is kept that nobody has acknowledged.
-pub const RETENTION_UNREAD: Span = Span::from_hours(90 * 24);
+/// How long a settled ask is kept after its delivery ended, unless configured.
+pub const KEEP: Span = Span::from_hours(30 * 24);
+/// The least it may be configured to: a week, so that a late retry still finds its receipt.
+pub const KEEP_MIN: Span = Span::from_hours(7 * 24);
+/// The most, and how long a settled ask is kept at all: a quarter; who has not read it by then will
+/// not.
+pub const KEEP_MAX: Span = Span::from_hours(90 * 24);
+/// How long a receipt is kept at least, and longer while its ask is.
+pub const RECEIPT_KEEP: Span = KEEP_MIN;
+/// How long a person must have been shown an ask before its default may stand, unless configured.
+pub const PERSON_WINDOW: Span = Span::from_mins(1);
+/// How long a person's decline binds, unless configured.
+pub const DECLINE_STANDS: Span = Span::from_hours(24);
+/// Open asks in one tree of works: beyond it an agent asks instead of working.
+pub const OPEN_IN_TREE: usize = 64;
+/// Open asks that wait on one session: what its model can still keep apart. Further ones go past it.
+pub const WAITING_ON_SESSION: usize = 50;
+/// Open asks in one namespace: no people can answer more.
+pub const OPEN_IN_NAMESPACE: usize = 10_000;
+/// Open asks a refusal lists.
+pub const OPEN_LISTED: usize = 32;
+/// Bytes of an asker's own state that travels with an ask.
+pub const ASKER_STATE_BYTES: usize = 16_384;
+/// Bytes of a W3C `traceparent`: version 00 has 55, later ones may have more.
+pub const TRACE_PARENT_BYTES: usize = 128;
+/// Bytes of a W3C `tracestate` that must be passed on.
+pub const TRACE_STATE_BYTES: usize = 512;
+/// Bytes of a follow-up text: what a model reads whole.
+pub const FOLLOW_UP_BYTES: usize = 16_384;
+/// Bytes of what a worker that takes deliveries calls itself.
+pub const HOLDER_BYTES: usize = 64;
+/// How long a lease holds, unless it says less; extendable.
+pub const LEASE: Span = Span::from_mins(5);
+/// Shortest lease.
+pub const LEASE_MIN: Span = Span::from_secs(1);
+/// Longest lease: a worker that needs more extends it.
+pub const LEASE_MAX: Span = Span::from_hours(1);
+/// How long a session that nobody holds is taken to run after its last call.
+pub const SESSION_TTL: Span = Span::from_hours(24);
+/// How much of that must have passed before a call renews it: a write an hour, not a write a call.
+pub const SESSION_RENEW: Span = Span::from_hours(1);
+/// How long a session may be paused before it is ended.
+pub const PAUSED_MAX: Span = Span::from_hours(30 * 24);

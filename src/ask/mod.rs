@@ -8,28 +8,39 @@ pub mod answer;
 pub mod command;
 pub mod content;
 mod decide;
+mod deliveries;
 pub mod event;
 mod evolve;
+mod expiry;
+mod follow_up;
 pub mod limits;
 mod moves;
 pub mod names;
+mod outcome;
+pub mod policy;
 pub mod route;
+mod standing;
 pub mod text;
 pub mod time;
 
 pub use answer::{Answer, Answers};
-pub use command::{Command, Draft, Filing, Gone, IdleHops, Rejection};
+pub use command::{Carried, Command, Crowd, Draft, Filing, Gone, IdleHops, Rejection};
 pub use content::{Content, ContentDigest, Question, QuestionOption, Violation};
 pub use decide::decide;
 pub use event::{Event, EventKind};
 pub use evolve::{evolve, fold};
+pub use expiry::{Expiry, ExpiryAction, ExpiryClock, WhyNoDefault};
 pub use names::{
-    Actor, AgentName, AskId, GroupName, HostName, Namespace, PersonName, RequestId, SessionId,
-    SessionRef, WorkId,
+    Actor, AgentName, AskId, GroupName, HostName, LeaseId, Namespace, PersonName, RequestId,
+    SessionId, SessionRef, WorkId,
 };
+pub use outcome::{Delivery, Ending, Lease, Outcome, State};
+pub use policy::{Policy, Terms};
 pub use route::{Cause, Hop, HopInForce, Idle, Route, Skipped, Target};
+pub use standing::{StandingNo, Twin};
 pub use time::{Now, Span, Timestamp};
 
+use names::RouteName;
 use serde::{Deserialize, Serialize};
 
 /// The record: one to four questions, their route and their fate.
@@ -51,26 +62,42 @@ pub struct Ask {
     pub priority: Priority,
     /// The session that filed it.
     pub asker: SessionRef,
+    /// Whose credential that session was enrolled with; may take its deliveries.
+    pub host: HostName,
     /// The work it belongs to.
     pub work: WorkId,
     /// The root of that work: all works under one root are a tree.
     pub tree: WorkId,
     /// Who sent the work, who sent them theirs, and so on: nearest first. Fixed when filed.
     pub chain: Vec<SessionRef>,
+    /// What its route is called.
+    pub route_name: RouteName,
     /// Who is asked in turn. Fixed when filed.
     pub route: Route,
+    /// The lengths of time it lives by. Fixed when filed.
+    pub terms: Terms,
     /// Who is asked now, or was last.
     pub hop: HopInForce,
     /// The hops it has waited at, in order.
     pub visited: Vec<usize>,
     /// The asker's own deadline.
     pub expiry: Option<Expiry>,
+    /// What the asker named as default beside its recommendations, question by question.
+    pub defaults: Answers,
+    /// What travels with it and is read by nobody here.
+    pub carried: Carried,
+    /// How often it was asked again after a person's no; 0 for a first time.
+    pub again: u32,
     /// The person who is on it.
     pub claim: Option<Claim>,
-    /// Who was shown what.
+    /// Until when a person's unread turn holds the expiry.
+    pub turn_hold: Option<Timestamp>,
+    /// Who was shown the content as it is.
     pub seen: Vec<Seen>,
     /// The talk so far.
     pub turns: Vec<Turn>,
+    /// Who is handing over what is unread.
+    pub lease: Option<Lease>,
     /// Open, or settled with an outcome.
     pub state: State,
 }
@@ -90,88 +117,6 @@ pub enum Priority {
     High,
 }
 
-/// Open or settled; there is no third. Who is waited on is data, not state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Somebody may still decide.
-    Open,
-    /// Decided, once and for all (rule 2).
-    Settled {
-        /// How, by whom, when.
-        outcome: Outcome,
-        /// Whether the asker has it.
-        delivery: Delivery,
-    },
-}
-
-/// How an ask ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Which way.
-    pub ending: Ending,
-    /// Who ended it.
-    pub by: Actor,
-    /// What they said with it.
-    pub note: Option<String>,
-    /// When it was committed.
-    pub time: Timestamp,
-    /// The revision of its event, which is also its delivery's id within the ask.
-    pub revision: u64,
-}
-
-/// The ways an ask ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// With an answer to every question.
-    Answered(Answers),
-    /// A person said no.
-    Declined,
-    /// The asker's deadline passed.
-    Expired,
-    /// The asker took it back.
-    Withdrawn,
-    /// The asker's session ended.
-    Abandoned,
-}
-
-/// Whether the asker has the outcome (rule 11).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Delivery {
-    /// On its way.
-    Unread,
-    /// The asker said so, at this time.
-    Acknowledged(Timestamp),
-    /// Nobody is left to deliver to.
-    Undeliverable {
-        /// Why, in words.
-        reason: String,
-        /// Since when.
-        time: Timestamp,
-    },
-}
-
-/// The asker's own deadline, and what happens then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Expiry {
-    /// Its length when filed; a reply starts it anew.
-    pub after: Span,
-    /// When it comes.
-    pub time: Timestamp,
-    /// What happens then.
-    pub action: ExpiryAction,
-}
-
-/// What an expiry does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExpiryAction {
-    /// The ask ends as expired; nothing is chosen.
-    Stop,
-}
-
 /// A person's "I am on it": the timers stand still for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
@@ -181,10 +126,9 @@ pub struct Claim {
     pub since: Timestamp,
     /// When it lapses by itself.
     pub lapse: Timestamp,
-    /// What the route timer had left when the first claim began.
+    /// What the route timer had left when the first claim began, or the hop came into force under
+    /// it.
     pub route_left: Option<Span>,
-    /// What the expiry had left then.
-    pub expiry_left: Option<Span>,
 }
 
 /// A person was shown this content.
@@ -270,14 +214,42 @@ impl Ask {
         }
     }
 
+    /// Whether the asker's word is next: the last turn is somebody else's.
+    pub fn awaits_reply(&self) -> bool {
+        let asker = Actor::Session(self.asker.clone());
+        self.is_open() && self.turns.last().is_some_and(|turn| turn.by != asker)
+    }
+
+    /// Whether the last turn is a person's: whoever spoke was not silent (rule 4).
+    pub fn person_spoke_last(&self) -> bool {
+        self.turns.last().is_some_and(|turn| matches!(turn.by, Actor::Person(_)))
+    }
+
+    /// Since when a person has been shown the content as it is.
+    pub fn shown_since(&self) -> Option<Timestamp> {
+        self.seen.iter().map(|seen| seen.time).min()
+    }
+
+    /// Whether a principal receives its turns and outcome: the asker, and its host.
+    pub fn is_delivered_to(&self, who: &Actor) -> bool {
+        match who {
+            Actor::Session(session) => *session == self.asker,
+            Actor::Host(host) => *host == self.host,
+            Actor::Person(_) | Actor::Timer => false,
+        }
+    }
+
     /// The instant at which time alone next changes this ask; the store indexes it in the commit
     /// that sets it. None when only somebody's act can.
     pub fn deadline(&self) -> Option<Timestamp> {
         match &self.state {
-            State::Open => match &self.claim {
-                Some(claim) => Some(claim.lapse),
-                None => earliest(self.hop.deadline, self.expiry.map(|expiry| expiry.time)),
-            },
+            State::Open => {
+                let timers = match &self.claim {
+                    Some(claim) => [Some(claim.lapse), None],
+                    None => [self.hop.deadline, self.expiry.and_then(|expiry| expiry.due())],
+                };
+                timers.into_iter().chain([self.turn_hold]).flatten().min()
+            }
             State::Settled { .. } => Some(self.purge_time()),
         }
     }
@@ -287,21 +259,24 @@ impl Ask {
         !self.is_open() && self.purge_time() <= now.time
     }
 
+    /// Kept for a while after its delivery ended, and no longer than that after it was settled; a
+    /// decline at least as long as it binds.
     fn purge_time(&self) -> Timestamp {
-        match &self.state {
-            State::Open => unreachable!("an open ask is never purged"),
-            State::Settled { outcome, delivery } => match delivery {
-                Delivery::Unread => outcome.time + limits::RETENTION_UNREAD,
-                Delivery::Acknowledged(time) | Delivery::Undeliverable { time, .. } => {
-                    *time + limits::RETENTION
-                }
-            },
+        let State::Settled { outcome, delivery } = &self.state else {
+            unreachable!("an open ask is never purged");
+        };
+        let longest = outcome.time + limits::KEEP_MAX;
+        let kept = match delivery {
+            Delivery::Unread => longest,
+            Delivery::Acknowledged(time) | Delivery::Undeliverable { time, .. } => {
+                longest.min(*time + self.terms.keep)
+            }
+        };
+        match outcome.ending {
+            Ending::Declined => kept.max(outcome.time + self.terms.decline_stands),
+            _ => kept,
         }
     }
-}
-
-fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    one.into_iter().chain(other).min()
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use super::command::{IdleHops, Rejection};
 use super::content::Violation;
 use super::decide::within;
 use super::event::{Escalated, Event, EventKind};
+use super::expiry::at_expiry;
 use super::names::Actor;
 use super::route::{Cause, Target};
-use super::time::{Now, Timestamp};
-use super::{Ask, ExpiryAction, evolve, limits};
+use super::time::Now;
+use super::{Ask, evolve, limits};
 
 /// Moves it on for whoever is asked, or a person, from the hop they saw.
 pub(super) fn escalate(
@@ -90,27 +91,42 @@ pub(super) fn tick(ask: &Ask, idle: &IdleHops, now: Now) -> Vec<Event> {
 }
 
 fn due(ask: &Ask, idle: &IdleHops, now: Now) -> Option<EventKind> {
-    let is_due = |time: Timestamp| time <= now.time;
     if !ask.is_open() {
         return None;
     }
-    if let Some(claim) = &ask.claim {
-        return is_due(claim.lapse).then(|| EventKind::ClaimLapsed { by: claim.by.clone() });
-    }
-    let route = ask.hop.deadline.filter(|time| is_due(*time));
-    let expiry = ask.expiry.filter(|expiry| is_due(expiry.time));
-    match (route, expiry) {
-        (Some(route), expiry) if expiry.is_none_or(|expiry| route <= expiry.time) => {
+    // In due order; of those due at one instant what holds goes before what is held, and the hop's
+    // timer before the asker's.
+    let claimed = ask.claim.as_ref();
+    let timers = [
+        (claimed.map(|claim| claim.lapse), Timer::Claim),
+        (ask.turn_hold, Timer::TurnHold),
+        (ask.hop.deadline.filter(|_| claimed.is_none()), Timer::Route),
+        (ask.expiry.and_then(|expiry| expiry.due()), Timer::Expiry),
+    ];
+    let due = timers.into_iter().filter_map(|(time, timer)| Some((time?, timer)));
+    let (time, timer) = due.filter(|(time, _)| *time <= now.time).min()?;
+    Some(match timer {
+        Timer::Claim => EventKind::ClaimLapsed { by: claimed?.by.clone() },
+        Timer::TurnHold => EventKind::TurnHoldLapsed,
+        Timer::Route => {
             let who = ask.route.target(ask.hop.index);
-            let after = route.since(ask.hop.since);
+            let after = time.since(ask.hop.since);
             let reason = format!("{who} did not answer in {after}");
             let moved = next_hop(ask, Cause::Timeout, Actor::Timer, Some(reason), idle, now);
-            Some(EventKind::Escalated(moved.expect("only the last hop has no timer")))
+            EventKind::Escalated(moved.expect("only the last hop has no timer"))
         }
-        (_, Some(expiry)) => match (ask.route.target(ask.hop.index), expiry.action) {
-            (Target::Session(_), _) => Some(EventKind::Escalated(to_people(ask, idle, now))),
-            (Target::People { .. }, ExpiryAction::Stop) => Some(EventKind::Expired),
+        Timer::Expiry => match ask.route.target(ask.hop.index) {
+            Target::Session(_) => EventKind::Escalated(to_people(ask, idle, now)),
+            Target::People { .. } => at_expiry(ask, ask.expiry?.action, now),
         },
-        (_, None) => None,
-    }
+    })
+}
+
+/// What can be due, in the order in which one instant's are dealt with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Claim,
+    TurnHold,
+    Route,
+    Expiry,
 }

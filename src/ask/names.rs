@@ -162,6 +162,11 @@ macro_rules! id {
 }
 
 id!(
+    /// Names a lease; whoever holds it gives it with an acknowledgement.
+    LeaseId,
+    "lse_"
+);
+id!(
     /// An ask.
     AskId,
     "ask_"
@@ -246,6 +251,12 @@ name!(
     plain
 );
 name!(
+    /// What a route of the configuration is called.
+    RouteName,
+    limits::NAME_BYTES,
+    plain
+);
+name!(
     /// What a host is called: the principal whose credential enrolled a session.
     HostName,
     limits::NAME_BYTES,
@@ -264,7 +275,31 @@ name!(
     line
 );
 
+impl RequestId {
+    /// When it was made, by its maker's clock, where it is a UUID of version 7.
+    pub fn made_at(&self) -> Option<Timestamp> {
+        let text = self.as_str();
+        let hyphens = [8, 13, 18, 23];
+        let shaped = text.len() == 36
+            && text.bytes().enumerate().all(|(place, byte)| match hyphens.contains(&place) {
+                true => byte == b'-',
+                false => byte.is_ascii_hexdigit(),
+            });
+        if !shaped || text.as_bytes()[14] != b'7' {
+            return None;
+        }
+        let millis = u64::from_str_radix(&format!("{}{}", &text[..8], &text[9..13]), 16);
+        millis.ok().map(Timestamp::from_millis)
+    }
+}
+
 impl Default for Namespace {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+impl Default for RouteName {
     fn default() -> Self {
         Self("default".to_owned())
     }

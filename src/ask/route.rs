@@ -89,6 +89,12 @@ impl Route {
         Self { hops: sender.into_iter().chain([owner]).collect() }
     }
 
+    /// The same, without the sessions.
+    pub fn of_people(&self) -> Self {
+        let people = self.hops.iter().filter(|hop| hop.to.session().is_none());
+        Self { hops: people.cloned().collect() }
+    }
+
     /// Whom hop `index` asks: as written, or `owner` where that is nobody (rule 9).
     pub fn target(&self, index: usize) -> Target {
         match &self.hops[index].to {

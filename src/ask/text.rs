@@ -55,6 +55,13 @@ pub fn brief(text: &str) -> String {
     format!("{}{more}", visible_line(&start))
 }
 
+/// The beginning of `text`, at most `bytes` of it, whole characters.
+pub fn begin(text: &str, bytes: usize) -> &str {
+    let fits = |end: &usize| text.is_char_boundary(*end);
+    let end = (0..=bytes.min(text.len())).rev().find(fits).unwrap_or(0);
+    &text[..end]
+}
+
 fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&hide) {
         return Cow::Borrowed(text);

@@ -30,6 +30,7 @@ pub struct Args {
 /// Makes it; the ticket alone goes to stdout.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let request = v1::SendWorkRequest {
+        no_asks: false,
         request_id: args.intent.into_id(),
         from_work_id: args.from.unwrap_or_default(),
         blocking: args.blocking,

@@ -132,6 +132,7 @@ fn tells(kind: v1::EventKind) -> bool {
         K::Unspecified => true,
         K::Filed | K::Escalated | K::Replied | K::Seen | K::Claimed | K::Released => false,
         K::ClaimLapsed | K::Acknowledged | K::Undeliverable => false,
+        K::DefaultHeld | K::TurnHoldLapsed | K::Leased => false,
     }
 }
 
@@ -161,6 +162,7 @@ async fn tell(
     };
     if let Some(revision) = delivery.filter(|_| arrived && reader.is_asker) {
         let request = v1::AcknowledgeDeliveryRequest {
+            lease_token: String::new(),
             request_id: String::new(),
             delivery_id: delivery_id(id, revision),
         };

@@ -169,7 +169,7 @@ impl Client {
         let mut page_token = String::new();
         loop {
             let (scope, page_size) = (scope.into(), 0);
-            let request = v1::ListAsksRequest { scope, page_size, page_token };
+            let request = v1::ListAsksRequest { scope, page_size, page_token, filter: None };
             let page = call!(self, AskServiceClient, list_asks, request)?;
             asks.extend(page.asks);
             page_token = page.next_page_token;

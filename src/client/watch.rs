@@ -126,7 +126,8 @@ impl Client {
                 let said = link.next(|client| async move {
                     let mut stub = AskServiceClient::new(client.channel.clone())
                         .max_decoding_message_size(MESSAGE_BYTES);
-                    let request = v1::WatchInboxRequest { scope: scope.into() };
+                    let request =
+                        v1::WatchInboxRequest { scope: scope.into(), tree_work_id: String::new() };
                     let opened = stub.watch_inbox(client.with_token(request)?).await?;
                     Ok(opened.into_inner())
                 });

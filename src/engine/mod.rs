@@ -18,8 +18,11 @@
 mod batch;
 pub mod clock;
 mod holds;
+mod hosts;
 pub mod hub;
+mod on_asks;
 mod on_sessions;
+mod purge;
 pub mod request;
 mod sweep;
 mod timer;
@@ -27,8 +30,9 @@ mod world;
 mod writer;
 
 pub use holds::HoldGuard;
+pub use hosts::HostWatch;
 
-use crate::ask::{Ask, Timestamp};
+use crate::ask::{Ask, Policy, Timestamp};
 use crate::error::{Error, Reason};
 use crate::session::Session;
 use crate::store::{Fault, Key, Record, Store};
@@ -64,7 +68,9 @@ struct Shared {
     store: Arc<dyn Store>,
     clock: Clock,
     hub: Hub,
+    policy: Policy,
     holds: holds::Holds,
+    hosts: hosts::Hosts,
     /// A commit may have moved the earliest deadline.
     deadline_moved: Notify,
     /// A commit may have left asks to sweep.
@@ -91,7 +97,11 @@ impl Engine {
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub async fn start(store: Arc<dyn Store>, source: Arc<dyn Source>) -> Result<Self, Fault> {
+    pub async fn start(
+        store: Arc<dyn Store>,
+        policy: Policy,
+        source: Arc<dyn Source>,
+    ) -> Result<Self, Fault> {
         let mark = match store.load(&[Key::Clock]).await?.pop().flatten() {
             Some(Record::Clock(mark)) => Some(mark),
             _ => None,
@@ -102,7 +112,9 @@ impl Engine {
             store,
             clock: Clock::resume(source, mark.as_ref()),
             hub: Hub::default(),
+            policy,
             holds: holds::Holds::default(),
+            hosts: hosts::Hosts::default(),
             deadline_moved: Notify::new(),
             to_sweep: Notify::new(),
             shaken: AtomicBool::new(false),
@@ -116,6 +128,8 @@ impl Engine {
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });
         engine.help(|engine| async move { holds::run(&engine).await });
+        engine.help(|engine| async move { hosts::run(&engine).await });
+        engine.help(|engine| async move { purge::run(&engine).await });
         engine.help(|engine| async move { writer::keep_time(&engine.shared).await });
         shared.helpers.close();
         Ok(engine)
@@ -201,7 +215,9 @@ fn topics_of_ask(ask: &Ask) -> impl Iterator<Item = Topic> + '_ {
         .chain(sessions.map(|session| Topic::Session(session.session)))
 }
 
-/// Whom a change of `session` concerns.
-fn topics_of_session(session: &Session) -> [Topic; 1] {
-    [Topic::Session(session.id)]
+/// Whom a change of `session` concerns: itself, and where asks have to be moved for it whoever
+/// looks at all of them, as its host does.
+fn topics_of_session(session: &Session) -> impl Iterator<Item = Topic> {
+    let all = session.sweep.then(|| Topic::Namespace(session.namespace.clone()));
+    [Topic::Session(session.id)].into_iter().chain(all)
 }

@@ -18,8 +18,8 @@ pub(super) fn decide(world: &mut World, intent: Option<&Intent>, deed: &Deed, no
         Deed::SendWork(send) => send_work(world, intent, send, now),
         Deed::AcceptWork(taker, ticket) => accept_work(world, intent, *taker, *ticket, now),
         Deed::Install(token) => install(world, token),
-        Deed::File(_) | Deed::OnAsk(..) | Deed::Gone(..) | Deed::Tick(_) => {
-            unreachable!("asks are decided in `batch`")
+        Deed::File(_) | Deed::OnAsk(..) | Deed::Gone(..) | Deed::Tick(_) | Deed::Forget(_) => {
+            unreachable!("asks are decided in `on_asks`")
         }
     }
 }
@@ -101,6 +101,7 @@ fn enroll(world: &mut World, intent: Option<&Intent>, enroll: &Enroll, now: Now)
         enroll.agent.clone(),
         host,
         parent,
+        enroll.manner,
         enroll.secrets,
         now,
     );
@@ -186,7 +187,7 @@ fn send_work(world: &mut World, intent: Option<&Intent>, send: &SendWork, now: N
         sender: send.sender.clone(),
         from: from.id,
         work: send.work,
-        blocking: send.blocking,
+        manner: send.manner,
         expire_time: now.time + limits::TICKET_LIFE,
         spent_by: None,
         void: false,

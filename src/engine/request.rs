@@ -4,7 +4,7 @@ use crate::ask::{
     AgentName, Ask, AskId, Command, Draft, HostName, Namespace, SessionId, SessionRef, Span, WorkId,
 };
 use crate::error::Error;
-use crate::session::{self, SecretHash, Session, Token};
+use crate::session::{self, Manner, SecretHash, Session, Token, WorkManner};
 use crate::store::{ReceiptKey, Subject};
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub enum Deed {
     Gone(AskId, SessionId),
     /// Time has passed for an ask.
     Tick(AskId),
+    /// A receipt may have been kept long enough.
+    Forget(ReceiptKey),
     /// Anything on a session that exists.
     OnSession(SessionId, session::Command),
     /// A host or a ticket makes a session.
@@ -73,6 +75,8 @@ pub struct Enroll {
     pub agent: AgentName,
     /// Who makes it.
     pub by: Enroller,
+    /// What it says of itself.
+    pub manner: Manner,
     /// Its token and its holder's secret, hashed.
     pub secrets: (SecretHash, SecretHash),
 }
@@ -93,8 +97,8 @@ pub struct SendWork {
     pub sender: SessionRef,
     /// From which of its works; none for the latest.
     pub from: Option<WorkId>,
-    /// Whether it is blocked until the work is done.
-    pub blocking: bool,
+    /// What it says of it.
+    pub manner: WorkManner,
     /// The ticket, hashed.
     pub ticket: SecretHash,
     /// The id the work will have.
@@ -115,6 +119,8 @@ pub struct Done {
     pub replayed: bool,
     /// The ask, as it is now.
     pub ask: Option<Arc<Ask>>,
+    /// Where the ask found for the same question differs from what was sent: field by field.
+    pub differs: Vec<&'static str>,
     /// The session, as it is now.
     pub session: Option<Arc<Session>>,
     /// Whether the secrets that came with the request are good now.

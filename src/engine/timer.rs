@@ -3,11 +3,13 @@
 
 use super::Engine;
 use super::request::Deed;
-use crate::ask::{AskId, Timestamp};
+use crate::ask::Timestamp;
+use crate::session::Command;
+use crate::store::Due;
 use futures_util::future::join_all;
 use std::time::Duration;
 
-/// Asks ticked at once: a batch of the writer, so that answers get in between.
+/// Asks and sessions ticked at once: a batch of the writer, so that answers get in between.
 const AT_ONCE: usize = 256;
 /// How long to leave a store alone that could not be read or written.
 const BACK_OFF: Duration = Duration::from_millis(250);
@@ -27,12 +29,15 @@ pub(super) async fn run(engine: &Engine) {
 }
 
 /// Ticks what is due; gives the first of it, none where nothing is. An error leaves it due.
-async fn tick_due(engine: &Engine) -> Result<Option<(Timestamp, AskId)>, ()> {
+async fn tick_due(engine: &Engine) -> Result<Option<(Timestamp, Due)>, ()> {
     let now = engine.shared.clock.now().time;
     let due = engine.shared.store.deadlines(now, AT_ONCE).await.map_err(|fault| {
         tracing::warn!(%fault, "deadlines cannot be read");
     })?;
-    let ticks = due.iter().map(|(_, ask)| engine.submit_own(Deed::Tick(*ask)));
+    let ticks = due.iter().map(|(_, due)| match due {
+        Due::Ask(ask) => engine.submit_own(Deed::Tick(*ask)),
+        Due::Session(session) => engine.submit_own(Deed::OnSession(*session, Command::Tick)),
+    });
     let mut failed = false;
     for reply in join_all(ticks).await {
         if let Err(error) = reply {

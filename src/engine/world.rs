@@ -5,9 +5,10 @@
 //! that were missing at once and decides the whole batch again. So nothing has to foresee what a
 //! decision will look at, and everything it did look at is guarded in its commit.
 
-use crate::ask::{Ask, AskId, SessionId, WorkId};
+use super::hosts::Hosts;
+use crate::ask::{Ask, AskId, ContentDigest, Policy, SessionId, StandingNo, Twin, WorkId};
 use crate::session::{SecretHash, Session, Ticket, Token, Work};
-use crate::store::{Change, Key, ReceiptKey, Record, StoredReceipt};
+use crate::store::{Change, Key, Listing, ReceiptKey, Record, Scope, StoredReceipt};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,9 +16,17 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Missing;
 
-/// Records as of one moment, and what has been decided over them.
+/// Records as of one moment, what has been decided over them, and what is configured. Counts are
+/// the store's of one moment too, and not guarded: a limit that is counted may be exceeded by what
+/// is in flight (rule 14).
 #[derive(Debug, Default)]
 pub(super) struct World {
+    /// What is configured.
+    pub policy: Policy,
+    /// Which hosts watch.
+    pub hosts: Hosts,
+    counted: HashMap<Scope, Listing>,
+    uncounted: Vec<Scope>,
     loaded: HashMap<Key, Option<Record>>,
     decided: HashMap<Key, Option<Record>>,
     missing: Vec<Key>,
@@ -44,6 +53,24 @@ impl World {
     getter!(ticket, SecretHash, Ticket, Ticket);
     getter!(token, SecretHash, Token, Token);
     getter!(receipt, ReceiptKey, Receipt, StoredReceipt);
+    getter!(twin, (WorkId, ContentDigest), Twin, Twin);
+    getter!(standing, (WorkId, ContentDigest), StandingNo, StandingNo);
+
+    /// A world without records.
+    pub(super) fn new(policy: Policy, hosts: Hosts) -> Self {
+        Self { policy, hosts, ..Self::default() }
+    }
+
+    /// How many asks a scope lists, and the oldest of them.
+    pub(super) fn count(&mut self, scope: Scope) -> Result<(usize, Vec<AskId>), Missing> {
+        match self.counted.get(&scope) {
+            Some(listing) => Ok((listing.total, listing.asks.iter().map(|(id, _)| *id).collect())),
+            None => {
+                self.uncounted.push(scope);
+                Err(Missing)
+            }
+        }
+    }
 
     fn get(&mut self, key: Key) -> Result<Option<Record>, Missing> {
         let Some(found) = self.decided.get(&key).or_else(|| self.loaded.get(&key)) else {
@@ -88,6 +115,16 @@ impl World {
         let mut seen = std::collections::HashSet::new();
         missing.retain(|key| seen.insert(key.clone()));
         missing
+    }
+
+    /// What has to be counted first.
+    pub(super) fn take_uncounted(&mut self) -> Vec<Scope> {
+        std::mem::take(&mut self.uncounted)
+    }
+
+    /// Takes in what was counted.
+    pub(super) fn add_count(&mut self, scope: Scope, listing: Listing) {
+        self.counted.insert(scope, listing);
     }
 
     /// Takes in what was loaded.

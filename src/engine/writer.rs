@@ -6,7 +6,7 @@ use super::hub::Topic;
 use super::request::{Reply, Request};
 use super::world::World;
 use super::{Shared, Waiting, topics_of_ask, topics_of_session};
-use crate::ask::{Now, Span};
+use crate::ask::{Now, Span, limits};
 use crate::error::Error;
 use crate::store::{Batch, Change, Committed, Fault, Record};
 use std::collections::HashSet;
@@ -108,7 +108,7 @@ async fn serve(shared: &Shared, mut batch: Vec<Waiting>) {
 
 /// Decides the batch, loading whatever the decisions turn out to look at.
 async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<Decided>, Fault> {
-    let mut world = World::default();
+    let mut world = World::new(shared.policy, shared.hosts.clone());
     loop {
         match run_batch(&mut world, requests, now) {
             Ok(decided) => return Ok(decided),
@@ -116,6 +116,10 @@ async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<
                 let keys = world.take_missing();
                 let records = shared.store.load(&keys).await?;
                 world.add(keys, records);
+                for scope in world.take_uncounted() {
+                    let listing = shared.store.list(&scope, None, limits::OPEN_LISTED).await?;
+                    world.add_count(scope, listing);
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use super::status::{cut, status};
 use super::v1::{self, ask_service_server::AskService};
 use crate::ask::Ask;
 use crate::error::Error;
-use crate::service::{DeliveryMessage, InboxMessage, Receipt, WatchMessage};
+use crate::service::{DeliveryMessage, InboxMessage, Receipt, WatchMessage, unread};
 use std::sync::Arc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
@@ -29,7 +29,9 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let (ask, presence) = self.service.get(&caller, &request.ask_id).await.map_err(status)?;
         let asker = convert::presence(presence).into();
-        reply(v1::GetAskResponse { ask: Some(convert::ask(&ask)), asker })
+        let receives = ask.is_delivered_to(&caller.principal.into());
+        let carried = receives.then(|| convert::carried(&ask));
+        reply(v1::GetAskResponse { ask: Some(convert::ask(&ask)), asker, carried })
     }
 
     async fn list_asks(
@@ -41,8 +43,10 @@ impl AskService for Api {
         let scope = fields.scope(request.scope);
         let after = fields.page_token(&request.page_token);
         let page = fields.page_size(request.page_size);
-        let ((scope, after), page) = fields.done(scope.zip(after).zip(page))?;
-        let page = self.service.list(&caller, scope, after, page).await.map_err(status)?;
+        let filter = fields.filter(request.filter.unwrap_or_default());
+        let read = scope.zip(filter).zip(after.zip(page));
+        let ((scope, filter), (after, page)) = fields.done(read)?;
+        let page = self.service.list(&caller, scope, &filter, after, page).await.map_err(status)?;
         reply(v1::ListAsksResponse {
             asks: page.asks.iter().map(|ask| convert::ask(ask)).collect(),
             next_page_token: page.next.map(|id| id.to_string()).unwrap_or_default(),
@@ -105,8 +109,9 @@ impl AskService for Api {
         let (caller, request) = self.enter(request).await?;
         let mut fields = Fields::default();
         let scope = fields.scope(request.scope);
-        let scope = fields.done(scope)?;
-        let watch = self.service.watch_inbox(&caller, scope).await.map_err(status)?;
+        let tree = fields.optional("tree_work_id", &request.tree_work_id);
+        let (scope, tree) = fields.done(scope.zip(tree))?;
+        let watch = self.service.watch_inbox(&caller, scope, tree).await.map_err(status)?;
         let asks = |asks: Vec<Arc<Ask>>| asks.iter().map(|ask| convert::ask(ask)).collect();
         let messages = watch.map(move |item| match item {
             Ok(InboxMessage::Snapshot { asks: all, total }) => {
@@ -133,7 +138,7 @@ impl AskService for Api {
         let mut fields = Fields::default();
         let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
-        let answers = fields.answers(request.answers);
+        let answers = fields.answers("answers", request.answers);
         let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
         let receipt = receipt(self.service.answer(&caller, id, ask, digest, answers).await)?;
         reply(v1::AnswerResponse { receipt })
@@ -147,7 +152,7 @@ impl AskService for Api {
         let mut fields = Fields::default();
         let ids = fields.ids(&request.request_id, &request.ask_id);
         let digest = fields.digest(&request.content_digest);
-        let answers = fields.answers(request.answers);
+        let answers = fields.answers("answers", request.answers);
         let ((id, ask), (digest, answers)) = fields.done(ids.zip(digest.zip(answers)))?;
         let receipt = receipt(self.service.answer_agent(&caller, id, ask, digest, answers).await)?;
         reply(v1::AnswerAgentResponse { receipt })
@@ -250,13 +255,7 @@ impl AskService for Api {
         let watch = self.service.watch_deliveries(&caller).await.map_err(status)?;
         let messages = watch.map(|item| match item {
             Ok(DeliveryMessage::Delivery(ask, revision)) => {
-                let turn = ask.turns.iter().find(|turn| turn.revision == revision);
-                Ok(Message::Delivery(v1::Delivery {
-                    id: convert::delivery_id(&ask.id.to_string(), revision),
-                    revision,
-                    turn: turn.map(convert::turn),
-                    ask: Some(convert::ask(&ask)),
-                }))
+                Ok(Message::Delivery(convert::delivery(&ask, revision, None)))
             }
             Ok(DeliveryMessage::Idle) => Ok(Message::Idle(v1::Idle { revision: 0 })),
             Err(error) => Err(status(error)),
@@ -273,9 +272,37 @@ impl AskService for Api {
         let mut fields = Fields::default();
         let id = fields.request_id(&request.request_id);
         let delivery = fields.delivery(&request.delivery_id);
-        let (id, (ask, revision)) = fields.done(id.zip(delivery))?;
-        let receipt = receipt(self.service.acknowledge(&caller, id, ask, revision).await)?;
-        reply(v1::AcknowledgeDeliveryResponse { receipt })
+        let lease = fields.optional("lease_token", &request.lease_token);
+        let ((id, (ask, revision)), lease) = fields.done(id.zip(delivery).zip(lease))?;
+        let done = self.service.acknowledge(&caller, id, ask, revision, lease).await;
+        reply(v1::AcknowledgeDeliveryResponse { receipt: receipt(done)? })
+    }
+
+    async fn take_deliveries(
+        &self,
+        request: Request<v1::TakeDeliveriesRequest>,
+    ) -> Reply<v1::TakeDeliveriesResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let max = fields.take_max(request.max);
+        let worker = fields.worker(request.lease, request.holder);
+        let extend = fields.leases(request.extend);
+        let ((id, max), (worker, extend)) = fields.done(id.zip(max).zip(worker.zip(extend)))?;
+        let taken = match extend.is_empty() {
+            true => self.service.take_deliveries(&caller, &id, max, &worker).await,
+            false => self.service.extend_leases(&caller, extend, &worker).await,
+        };
+        let taken = taken.map_err(status)?;
+        let until = taken.asks.iter().filter_map(|(ask, _)| Some(ask.lease.as_ref()?.until)).min();
+        let deliveries = taken.asks.iter().flat_map(|(ask, lease)| {
+            unread(ask).map(|revision| convert::delivery(ask, revision, Some(*lease)))
+        });
+        reply(v1::TakeDeliveriesResponse {
+            deliveries: deliveries.collect(),
+            expire_time: until.map(convert::timestamp),
+            refused: taken.refused.iter().map(convert::receipt).collect(),
+        })
     }
 }
 

@@ -4,11 +4,13 @@ pub use super::read::delivery_id;
 
 use super::v1;
 use crate::ask::{
-    self, Actor, Ask, Cause, Delivery, Ending, Event, EventKind, Span, State, Target, Timestamp,
+    self, Actor, Ask, Cause, Delivery, Ending, Event, EventKind, ExpiryAction, ExpiryClock,
+    LeaseId, Span, State, Target, Timestamp,
 };
 use crate::error::{Error, Refusal};
 use crate::service::{Presence, Receipt, Verdict};
 use crate::session::{Session, Standing};
+use std::collections::HashMap;
 
 /// An instant, as it travels.
 pub fn timestamp(time: Timestamp) -> prost_types::Timestamp {
@@ -31,6 +33,7 @@ fn duration(span: Span) -> prost_types::Duration {
 pub fn ask(ask: &Ask) -> v1::Ask {
     // Under a claim the timers stand still; once settled there are none.
     let runs = ask.is_open() && ask.claim.is_none();
+    let expiry = ask.expiry.filter(|_| ask.is_open());
     v1::Ask {
         id: ask.id.to_string(),
         revision: ask.revision,
@@ -54,7 +57,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         waiting_on: ask.waiting_on().as_ref().map(waiting_on),
         hop: Some(hop(ask)),
         escalate_time: ask.hop.deadline.filter(|_| runs).map(timestamp),
-        expire_time: ask.expiry.filter(|_| runs).map(|expiry| timestamp(expiry.time)),
+        expire_time: expiry.and_then(|expiry| expiry.due()).map(timestamp),
         create_time: Some(timestamp(ask.create_time)),
         turns: ask.turns.iter().map(turn).collect(),
         claim: ask.claim.as_ref().map(|claim| v1::Claim {
@@ -63,8 +66,66 @@ pub fn ask(ask: &Ask) -> v1::Ask {
             lapse_time: Some(timestamp(claim.lapse)),
         }),
         outcome: ask.outcome().map(outcome),
-        delivery: ask.delivery().map(delivery_status),
+        delivery: ask.delivery().map(|delivery| delivery_status(delivery, ask.lease.as_ref())),
         route: ask.route.hops.iter().map(route_hop).collect(),
+        route_name: ask.route_name.to_string(),
+        tree_work_id: ask.tree.to_string(),
+        expiry: expiry.map(|expiry| self::expiry(ask, expiry)),
+        awaiting_reply: ask.awaits_reply(),
+        asked_again: ask.again,
+        seen: ask.seen.iter().map(seen).collect(),
+    }
+}
+
+fn expiry(ask: &Ask, expiry: ask::Expiry) -> v1::Expiry {
+    let applies_default = expiry.action == ExpiryAction::Default;
+    let named = applies_default.then(|| ask.content.named_default(&ask.defaults).ok()).flatten();
+    let (left, waits) = match expiry.clock {
+        ExpiryClock::Runs(_) => (None, ""),
+        ExpiryClock::Stands(left) => (Some(duration(left)), ""),
+        ExpiryClock::Waits(why) => (None, why.sentence()),
+    };
+    v1::Expiry {
+        length: Some(duration(expiry.after)),
+        applies_default,
+        left,
+        waits_reason: waits.to_owned(),
+        defaults: answers(&named.unwrap_or_default()),
+    }
+}
+
+fn seen(seen: &ask::Seen) -> v1::SeenMark {
+    v1::SeenMark { person: seen.by.to_string(), seen_time: Some(timestamp(seen.time)) }
+}
+
+fn answers(answers: &ask::Answers) -> HashMap<String, v1::Answer> {
+    let answer = |(id, answer): (&String, &ask::Answer)| {
+        let (selected, text) = (answer.selected.clone(), answer.text.clone());
+        (id.clone(), v1::Answer { selected, text, default: answer.default })
+    };
+    answers.iter().map(answer).collect()
+}
+
+/// What travels with an ask, for its asker.
+pub fn carried(ask: &Ask) -> v1::Carried {
+    v1::Carried {
+        asker_state: ask.carried.state(),
+        trace_parent: ask.carried.trace_parent.clone(),
+        trace_state: ask.carried.trace_state.clone(),
+    }
+}
+
+/// The delivery of `revision` of an ask; with a lease where a worker took it.
+pub fn delivery(ask: &Ask, revision: u64, lease: Option<LeaseId>) -> v1::Delivery {
+    let turn = ask.turns.iter().find(|turn| turn.revision == revision);
+    v1::Delivery {
+        id: delivery_id(&ask.id.to_string(), revision),
+        revision,
+        turn: turn.map(self::turn),
+        ask: Some(self::ask(ask)),
+        follow_up: ask.follow_up(revision),
+        carried: Some(carried(ask)),
+        lease_token: lease.map(|lease| lease.to_string()).unwrap_or_default(),
     }
 }
 
@@ -152,17 +213,15 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
     let kind = match outcome.ending {
         Ending::Answered(_) => v1::OutcomeKind::Answered,
         Ending::Declined => v1::OutcomeKind::Declined,
-        Ending::Expired => v1::OutcomeKind::Expired,
+        Ending::Expired(_) => v1::OutcomeKind::Expired,
         Ending::Withdrawn => v1::OutcomeKind::Withdrawn,
         Ending::Abandoned => v1::OutcomeKind::Abandoned,
     };
-    let answer = |(id, answer): (&String, &ask::Answer)| {
-        let (selected, text) = (answer.selected.clone(), answer.text.clone());
-        (id.clone(), v1::Answer { selected, text, default: answer.default })
-    };
     let answers = match &outcome.ending {
-        Ending::Answered(answers) => answers.iter().map(answer).collect(),
-        _ => Default::default(),
+        Ending::Answered(given) | Ending::Expired(Some(given)) => answers(given),
+        Ending::Declined | Ending::Expired(None) | Ending::Withdrawn | Ending::Abandoned => {
+            HashMap::new()
+        }
     };
     v1::Outcome {
         kind: kind.into(),
@@ -171,10 +230,11 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         note: outcome.note.clone(),
         settle_time: Some(timestamp(outcome.time)),
         revision: outcome.revision,
+        stands_from_ask_id: outcome.stands_from.map(|ask| ask.to_string()).unwrap_or_default(),
     }
 }
 
-fn delivery_status(delivery: &Delivery) -> v1::DeliveryStatus {
+fn delivery_status(delivery: &Delivery, lease: Option<&ask::Lease>) -> v1::DeliveryStatus {
     let (state, reason) = match delivery {
         Delivery::Unread => (v1::DeliveryState::Unread, String::new()),
         Delivery::Acknowledged(_) => (v1::DeliveryState::Acknowledged, String::new()),
@@ -182,7 +242,11 @@ fn delivery_status(delivery: &Delivery) -> v1::DeliveryStatus {
             (v1::DeliveryState::Undeliverable, reason.clone())
         }
     };
-    v1::DeliveryStatus { state: state.into(), reason }
+    let lease = lease.map(|lease| v1::Lease {
+        holder: lease.holder.clone(),
+        expire_time: Some(timestamp(lease.until)),
+    });
+    v1::DeliveryStatus { state: state.into(), reason, lease }
 }
 
 /// An event, with the parts of the ask that it changed.
@@ -194,9 +258,14 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::Filed(_) => (K::Filed, asker(), None),
         E::Escalated(moved) => (K::Escalated, moved.by.clone(), moved.reason.clone()),
         E::Answered { by, .. } => (K::Answered, by.clone(), None),
-        E::Declined { by, note } => (K::Declined, Actor::Person(by.clone()), note.clone()),
+        E::Declined { by, note, .. } => (K::Declined, Actor::Person(by.clone()), note.clone()),
         E::Withdrawn { by, note } => (K::Withdrawn, Actor::Session(by.clone()), note.clone()),
-        E::Expired => (K::Expired, Actor::Timer, None),
+        E::Expired { .. } => (K::Expired, Actor::Timer, None),
+        E::DefaultHeld { why, .. } => {
+            (K::DefaultHeld, Actor::Timer, Some(why.sentence().to_owned()))
+        }
+        E::TurnHoldLapsed => (K::TurnHoldLapsed, Actor::Timer, None),
+        E::Leased { by, holder, .. } => (K::Leased, by.clone(), Some(holder.clone())),
         E::Abandoned { by } => (K::Abandoned, by.clone(), None),
         E::Said { by, text } => (K::Said, by.clone(), Some(text.clone())),
         E::Replied { by, text, .. } => (K::Replied, Actor::Session(by.clone()), Some(text.clone())),
@@ -253,6 +322,7 @@ pub fn receipt(receipt: &Receipt) -> v1::Receipt {
         asker: asker.into(),
         ask: receipt.ask.as_deref().map(ask),
         open_ask_ids: receipt.open.iter().map(ToString::to_string).collect(),
+        differs: receipt.differs.iter().map(ToString::to_string).collect(),
     }
 }
 
@@ -296,6 +366,9 @@ pub fn session(session: &Session) -> v1::Session {
         work_ids: session.works.iter().map(ToString::to_string).collect(),
         open_ask_ids: session.open_asks.iter().map(ToString::to_string).collect(),
         create_time: Some(timestamp(session.create_time)),
+        answers_none: !session.answers_asks,
+        wakeable: session.wakeable,
+        deadline_time: session.deadline().map(timestamp),
     }
 }
 

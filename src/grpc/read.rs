@@ -4,13 +4,13 @@
 use super::status::status;
 use super::v1;
 use crate::ask::content::Violation;
-use crate::ask::text::visible_line;
+use crate::ask::text::{is_one_safe_line, visible_line};
 use crate::ask::{
-    Answer, Answers, AskId, Content, ContentDigest, Draft, ExpiryAction, Priority, Question,
-    QuestionOption, RequestId, Span, limits,
+    Answer, Answers, AskId, Carried, Content, ContentDigest, Draft, ExpiryAction, LeaseId,
+    Priority, Question, QuestionOption, RequestId, Span, Timestamp, limits,
 };
 use crate::error::Error;
-use crate::service::{AskScope, PAGE, PAGE_MAX};
+use crate::service::{AskFilter, AskScope, PAGE, PAGE_MAX, TAKE_MAX, Way, Worker};
 use crate::session::{Kind, Secret};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
@@ -117,15 +117,19 @@ impl Fields {
     }
 
     /// Answers are checked against their questions by the domain; here only that they can be held.
-    pub(super) fn answers(&mut self, answers: HashMap<String, v1::Answer>) -> Option<Answers> {
+    pub(super) fn answers(
+        &mut self,
+        name: &str,
+        answers: HashMap<String, v1::Answer>,
+    ) -> Option<Answers> {
         if answers.len() > limits::QUESTIONS {
             let must = format!("must be at most {} answers", limits::QUESTIONS);
-            return self.wrong("answers", must);
+            return self.wrong(name, must);
         }
         let before = self.found.len();
         let answers: BTreeMap<_, _> = answers.into_iter().collect();
         let read = |(id, answer): (String, v1::Answer)| {
-            let field = format!("answers[{}]", visible_line(&id));
+            let field = format!("{name}[{}]", visible_line(&id));
             let text = answer.text.as_deref().unwrap_or_default();
             if text.len() > limits::ANSWER_TEXT_BYTES {
                 let must = too_long(text, limits::ANSWER_TEXT_BYTES);
@@ -163,19 +167,40 @@ impl Fields {
         };
         let action = match v1::ExpiryAction::try_from(request.on_expire) {
             Ok(v1::ExpiryAction::Unspecified | v1::ExpiryAction::Stop) => Some(ExpiryAction::Stop),
-            Err(_) => self.wrong("on_expire", "must be stop"),
+            Ok(v1::ExpiryAction::Default) => Some(ExpiryAction::Default),
+            Err(_) => self.wrong("on_expire", "must be stop or default"),
         };
         let expire = match request.expire {
             Some(after) => self.span("expire", after).map(Some),
             None => Some(None),
         };
         let expire = expire.flatten().map(|after| (after, action.unwrap_or(ExpiryAction::Stop)));
-        let draft = Draft { content, priority: priority.unwrap_or_default(), expire };
+        let defaults = self.answers("defaults", request.defaults);
+        let route = self.optional("route", &request.route);
+        let carried = self.carried(request.carried.unwrap_or_default());
+        let draft = Draft {
+            content,
+            priority: priority.unwrap_or_default(),
+            expire,
+            defaults: defaults.unwrap_or_default(),
+            carried: carried.unwrap_or_default(),
+            route: route.flatten(),
+            again: request.again,
+        };
         // What the domain will say of it is said together with what is wrong here.
         if !self.found.is_empty() {
             self.found.extend(draft.violations());
         }
         Some(draft)
+    }
+
+    fn carried(&mut self, carried: v1::Carried) -> Option<Carried> {
+        if carried.asker_state.len() > limits::ASKER_STATE_BYTES {
+            let must = format!("must be at most {} bytes", limits::ASKER_STATE_BYTES);
+            return self.wrong("carried.asker_state", must);
+        }
+        let (parent, state) = (carried.trace_parent, carried.trace_state);
+        Some(Carried::new(&carried.asker_state, parent, state))
     }
 
     /// The options that a reply replaces; whether they may stand there the domain says.
@@ -212,6 +237,98 @@ impl Fields {
             Ok(v1::AskScope::Visible) => Some(AskScope::Visible),
             Err(_) => self.wrong("scope", "must be waiting on me, mine or visible"),
         }
+    }
+
+    pub(super) fn filter(&mut self, filter: v1::AskFilter) -> Option<AskFilter> {
+        let outcome = match v1::OutcomeKind::try_from(filter.outcome) {
+            Ok(v1::OutcomeKind::Unspecified) => Some(None),
+            Ok(v1::OutcomeKind::Answered) => Some(Some(Way::Answered)),
+            Ok(v1::OutcomeKind::Declined) => Some(Some(Way::Declined)),
+            Ok(v1::OutcomeKind::Expired) => Some(Some(Way::Expired)),
+            Ok(v1::OutcomeKind::Withdrawn) => Some(Some(Way::Withdrawn)),
+            Ok(v1::OutcomeKind::Abandoned) => Some(Some(Way::Abandoned)),
+            Err(_) => self.wrong("filter.outcome", "must be a way an ask ends"),
+        };
+        let asker = self.optional("filter.asker_session_id", &filter.asker_session_id);
+        let session = self.optional("filter.waiting_on_session_id", &filter.waiting_on_session_id);
+        let person = self.optional("filter.waiting_on_person", &filter.waiting_on_person);
+        let tree = self.optional("filter.tree_work_id", &filter.tree_work_id);
+        let from = self.time("filter.create_time_from", filter.create_time_from);
+        let until = self.time("filter.create_time_until", filter.create_time_until);
+        if filter.text.len() > limits::HEADER_BYTES {
+            self.wrong::<()>("filter.text", too_long(&filter.text, limits::HEADER_BYTES));
+        }
+        Some(AskFilter {
+            settled: filter.settled,
+            outcome: outcome?,
+            asker: asker?,
+            waiting_on_session: session?,
+            waiting_on_person: person?,
+            tree: tree?,
+            from: from?,
+            until: until?,
+            text: Some(filter.text).filter(|text| !text.is_empty()),
+        })
+    }
+
+    /// An instant; unset is none.
+    fn time(
+        &mut self,
+        field: &str,
+        time: Option<prost_types::Timestamp>,
+    ) -> Option<Option<Timestamp>> {
+        let Some(time) = time else { return Some(None) };
+        let millis = u64::try_from(time.seconds).ok().and_then(|seconds| {
+            seconds.checked_mul(1_000)?.checked_add(u64::try_from(time.nanos).ok()? / 1_000_000)
+        });
+        match millis {
+            Some(millis) => Some(Some(Timestamp::from_millis(millis))),
+            None => self.wrong(field, "must be a time since 1970"),
+        }
+    }
+
+    /// How many asks' deliveries are taken; 0 is one.
+    pub(super) fn take_max(&mut self, max: u32) -> Option<usize> {
+        match max as usize {
+            0 => Some(1),
+            max if max <= TAKE_MAX => Some(max),
+            _ => self.wrong("max", format!("must be 1 to {TAKE_MAX}, or 0 for 1")),
+        }
+    }
+
+    /// Who takes deliveries, for how long.
+    pub(super) fn worker(
+        &mut self,
+        lease: Option<prost_types::Duration>,
+        holder: String,
+    ) -> Option<Worker> {
+        let length = lease.map_or(Some(limits::LEASE), |lease| self.span("lease", lease));
+        if !length.is_none_or(|length| (limits::LEASE_MIN..=limits::LEASE_MAX).contains(&length)) {
+            let bounds = format!("must be from {} to {}", limits::LEASE_MIN, limits::LEASE_MAX);
+            self.wrong::<()>("lease", bounds);
+        }
+        if holder.len() > limits::HOLDER_BYTES || !is_one_safe_line(&holder) {
+            let must = format!("must be one line of at most {} bytes", limits::HOLDER_BYTES);
+            self.wrong::<()>("holder", must);
+        }
+        Some(Worker { length: length?, holder })
+    }
+
+    /// Leases that are to hold for longer.
+    pub(super) fn leases(
+        &mut self,
+        extend: Vec<v1::ExtendedLease>,
+    ) -> Option<Vec<(AskId, LeaseId)>> {
+        if extend.len() > TAKE_MAX {
+            return self.wrong("extend", format!("must be at most {TAKE_MAX} leases"));
+        }
+        let mut leases = Vec::with_capacity(extend.len());
+        for (place, one) in extend.into_iter().enumerate() {
+            let ask = self.text(&format!("extend[{place}].ask_id"), &one.ask_id);
+            let lease = self.text(&format!("extend[{place}].lease_token"), &one.lease_token);
+            leases.push(ask.zip(lease));
+        }
+        leases.into_iter().collect()
     }
 
     /// A page's size; 0 is as many as where nothing is said.

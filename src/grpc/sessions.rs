@@ -7,7 +7,7 @@ use super::status::status;
 use super::v1::{self, session_service_server::SessionService};
 use crate::error::Error;
 use crate::service::{Changed, HOLD_IDLE};
-use crate::session::Kind;
+use crate::session::{Kind, Manner, WorkManner};
 use futures_util::stream;
 use tonic::{Request, Status, async_trait};
 
@@ -22,7 +22,8 @@ impl SessionService for Api {
         let id = fields.request_id(&request.request_id);
         let from = fields.optional("from_work_id", &request.from_work_id);
         let (id, from) = fields.done(id.zip(from))?;
-        match self.service.send_work(&caller, id, from, request.blocking).await {
+        let manner = WorkManner { blocking: request.blocking, may_ask: !request.no_asks };
+        match self.service.send_work(&caller, id, from, manner).await {
             Ok(sent) => reply(v1::SendWorkResponse {
                 receipt: convert::accepted(sent.replayed),
                 work_id: sent.work.to_string(),
@@ -52,7 +53,8 @@ impl SessionService for Api {
             ticket => fields.secret("ticket", Kind::Ticket, ticket).map(Some),
         };
         let ((id, agent), ticket) = fields.done(id.zip(agent).zip(ticket))?;
-        match self.service.enroll(caller.as_ref(), id, agent, ticket).await {
+        let manner = Manner { answers_asks: !request.answers_none, wakeable: request.wakeable };
+        match self.service.enroll(caller.as_ref(), id, agent, manner, ticket).await {
             Ok(enrolled) => {
                 let (token, hold_secret) = exposed(enrolled.secrets);
                 reply(v1::EnrollResponse {

@@ -40,6 +40,7 @@ pub fn status(error: Error) -> Status {
         Error::Denied(reason, _) => (Code::PermissionDenied, reason, info(&[])),
         Error::Precondition(reason, _) => (Code::FailedPrecondition, reason, info(&[])),
         Error::RequestIdReused => (Code::AlreadyExists, Reason::RequestIdReused, info(&[])),
+        Error::RequestIdTooOld => (Code::FailedPrecondition, Reason::RequestIdTooOld, info(&[])),
         Error::Busy(after) => (Code::ResourceExhausted, Reason::Busy, retry(after)),
         Error::Unavailable(reason, _, after) => (Code::Unavailable, reason, retry(after)),
         Error::Internal(what) => {

@@ -82,7 +82,7 @@ impl Daemon {
 
         let path = config.data.join("askway.redb");
         let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
-        let settings = Settings { route_timeout: config.route_timeout };
+        let settings = Settings { route_timeout: config.route_timeout, ..Settings::default() };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;
         install(&service, &config.data).await?;

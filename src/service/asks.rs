@@ -3,8 +3,8 @@
 use super::authorize::{Call, authorize};
 use super::{Caller, Receipt, Service, Verdict};
 use crate::ask::{
-    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, PersonName, QuestionOption,
-    RequestId, SessionRef, Span, WorkId,
+    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, LeaseId, PersonName,
+    QuestionOption, RequestId, SessionRef, Span, WorkId,
 };
 use crate::engine::request::{Deed, File, Reply, Request};
 use crate::error::{Error, Refusal};
@@ -70,7 +70,8 @@ impl Service {
         answers: Answers,
     ) -> Result<Receipt, Error> {
         self.act(caller, Call::AnswerAgent, request, ask, &(digest, &answers), |caller| {
-            Command::AnswerAgent { by: session_of(caller), digest, answers: answers.clone() }
+            let (by, answers) = (session_of(caller), answers.clone());
+            Command::AnswerAgent { by, digest, answers, standing: None }
         })
         .await
     }
@@ -232,7 +233,8 @@ impl Service {
         .await
     }
 
-    /// The asker has the turn or the outcome of `revision`, and every turn before it.
+    /// The asker's side has the turn or the outcome of `revision`, and every turn before it; by
+    /// `lease`, where a worker took it.
     ///
     /// # Errors
     ///
@@ -243,11 +245,13 @@ impl Service {
         request: RequestId,
         ask: AskId,
         revision: u64,
+        lease: Option<LeaseId>,
     ) -> Result<Receipt, Error> {
         let call = Call::AcknowledgeDelivery;
-        self.act(caller, call, request, ask, &revision, |caller| Command::Acknowledge {
-            by: session_of(caller),
+        self.act(caller, call, request, ask, &(revision, lease), |caller| Command::Acknowledge {
+            by: caller.principal.clone().into(),
             delivery: revision,
+            lease,
         })
         .await
     }
@@ -273,7 +277,7 @@ impl Service {
     }
 
     /// The typed reply: a refusal is one too; only faults are errors.
-    async fn receipt(
+    pub(super) async fn receipt(
         &self,
         reply: Reply,
         ask: Option<Arc<Ask>>,
@@ -287,6 +291,7 @@ impl Service {
                 asker: None,
                 ask: done.ask,
                 open: Vec::new(),
+                differs: done.differs,
             },
             Err(Error::Refused(Refusal { reason, message, ask: refused, open })) => Receipt {
                 verdict: Verdict::Refused(reason),
@@ -295,6 +300,7 @@ impl Service {
                 asker: None,
                 ask: refused.or(ask),
                 open,
+                differs: Vec::new(),
             },
             Err(fault) => return Err(fault),
         };
@@ -314,7 +320,7 @@ fn closed_by(ask: &Ask) -> String {
     let how = match outcome.ending {
         Ending::Answered(_) => "answered",
         Ending::Declined => "declined",
-        Ending::Expired => return "it has expired; nothing changed".to_owned(),
+        Ending::Expired(_) => return "it has expired; nothing changed".to_owned(),
         Ending::Withdrawn => "withdrawn",
         Ending::Abandoned => return "the asker's session has ended; nothing changed".to_owned(),
     };

@@ -60,6 +60,10 @@ impl Service {
         if session.token != token {
             return Err(bad("no such token"));
         }
+        if session.is_renewed_at(self.engine.now()) {
+            let deed = Deed::OnSession(id, Command::Renew);
+            self.engine.submit(Request { intent: None, deed }).await?;
+        }
         if !session.token_used {
             let deed = Deed::OnSession(id, Command::UseToken { token });
             let done = self.engine.submit(Request { intent: None, deed }).await?;

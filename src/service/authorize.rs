@@ -28,6 +28,7 @@ pub enum Call {
     Release,
     WatchDeliveries,
     AcknowledgeDelivery,
+    TakeDeliveries,
     SendWork,
     Enroll,
     AcceptWork,
@@ -52,26 +53,27 @@ pub(super) fn authorize(caller: &Caller, call: Call, ask: Option<&Ask>) -> Resul
         | Call::AnswerAgent
         | Call::Withdraw
         | Call::Reply
-        | Call::WatchDeliveries
-        | Call::AcknowledgeDelivery
         | Call::SendWork
         | Call::AcceptWork
         | Call::HoldSession => matches!(caller.principal, Session(_)),
         Call::Answer | Call::Decline | Call::MarkSeen | Call::Claim | Call::Release => {
             matches!(caller.principal, Person(_))
         }
+        Call::Escalate | Call::Say => matches!(caller.principal, Session(_) | Person(_)),
+        Call::WatchDeliveries | Call::AcknowledgeDelivery | Call::TakeDeliveries => {
+            matches!(caller.principal, Session(_) | Host(_))
+        }
+        Call::Enroll => matches!(caller.principal, Host(_)),
+        Call::PauseSession | Call::ResumeSession | Call::EndSession => {
+            matches!(caller.principal, Session(_) | Host(_))
+        }
         Call::GetAsk
         | Call::ListAsks
         | Call::ListEvents
         | Call::WatchAsk
         | Call::WatchInbox
-        | Call::Escalate
-        | Call::Say => matches!(caller.principal, Session(_) | Person(_)),
-        Call::Enroll => matches!(caller.principal, Host(_)),
-        Call::PauseSession | Call::ResumeSession | Call::EndSession => {
-            matches!(caller.principal, Session(_) | Host(_))
-        }
-        Call::ListSessions | Call::GetStatus => true,
+        | Call::ListSessions
+        | Call::GetStatus => true,
     };
     if !may {
         return Err(wrong_principal(caller, call));
@@ -82,13 +84,14 @@ pub(super) fn authorize(caller: &Caller, call: Call, ask: Option<&Ask>) -> Resul
     }
 }
 
-/// Whether `caller` may know of `ask`: sessions as the ask says, people within their namespace.
+/// Whether `caller` may know of `ask`: sessions as the ask says, people within their namespace, a
+/// host those of the sessions it enrolled.
 pub(super) fn sees(caller: &Caller, ask: &Ask) -> bool {
     caller.namespace == ask.namespace
         && match &caller.principal {
             Principal::Session(session) => ask.is_visible_to(session),
             Principal::Person(_) => true,
-            Principal::Host(_) => false,
+            Principal::Host(host) => ask.host == *host,
         }
 }
 

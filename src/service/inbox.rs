@@ -1,15 +1,17 @@
 //! Watching an inbox: a snapshot, then what came, changed and left.
 
-use super::authorize::{Call, authorize};
-use super::reads::{AskScope, fitting, store_scope};
+use super::authorize::{Call, authorize, sees};
+use super::lists::{AskScope, store_scope};
+use super::reads::fitting;
 use super::stream::{Found, Look, Watch};
 use super::watch::InboxMessage;
 use super::{Caller, Service};
-use crate::ask::AskId;
+use crate::ask::{AskId, HostName, Namespace, WorkId};
+use crate::engine::HostWatch;
 use crate::engine::hub::Topic;
 use crate::error::Error;
 use crate::session::Principal;
-use crate::store::{Listing, Scope};
+use crate::store::{Listing, Scope, SessionScope};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,7 +21,9 @@ const WATCHED: usize = 500;
 const BETWEEN: Duration = Duration::from_millis(500);
 
 impl Service {
-    /// Watches the open asks that wait on the caller, or all it may see.
+    /// Watches the open asks that wait on the caller, or all it may see; of one tree of works, where
+    /// that is named. A host watches what waits on its paused sessions, and counts as one that wakes
+    /// them for as long.
     ///
     /// # Errors
     ///
@@ -28,19 +32,73 @@ impl Service {
         &self,
         caller: &Caller,
         scope: AskScope,
+        tree: Option<WorkId>,
     ) -> Result<Watch<InboxMessage>, Error> {
         authorize(caller, Call::WatchInbox, None)?;
         let topic = match &caller.principal {
             Principal::Session(session) => Topic::Session(session.session),
             Principal::Person(_) | Principal::Host(_) => Topic::Namespace(caller.namespace.clone()),
         };
-        let look = InboxLook { scope: store_scope(caller, scope)?, known: None, total: 0 };
+        let source = match (tree, &caller.principal, scope) {
+            (Some(tree), ..) => Source::Tree(tree, caller.clone()),
+            (None, Principal::Host(host), AskScope::WaitingOnMe) => Source::Asleep {
+                namespace: caller.namespace.clone(),
+                host: host.clone(),
+                _watch: self.engine.host_watches(&caller.namespace, host),
+            },
+            (None, ..) => Source::Scope(store_scope(caller, scope)?),
+        };
+        let look = InboxLook { source, known: None, total: 0 };
         Ok(self.watch(self.subscribe(topic), look))
     }
 }
 
+/// What an inbox lists.
+enum Source {
+    /// A scope of the store's.
+    Scope(Scope),
+    /// What of a tree the caller sees: a tree has few open asks (rule 14).
+    Tree(WorkId, Caller),
+    /// What waits on the paused sessions that this host would wake, and does while it watches.
+    Asleep { namespace: Namespace, host: HostName, _watch: HostWatch },
+}
+
+impl Source {
+    async fn list(&self, service: &Service) -> Result<Listing, Error> {
+        let store = service.engine.store();
+        let mut asks = Vec::new();
+        match self {
+            Source::Scope(scope) => return Ok(store.list(scope, None, WATCHED).await?),
+            Source::Tree(tree, caller) => {
+                let listing = store.list(&Scope::Tree(*tree), None, WATCHED).await?;
+                let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
+                let seen =
+                    service.load_asks(&ids).await?.into_iter().filter(|ask| sees(caller, ask));
+                asks.extend(seen.map(|ask| (ask.id, ask.revision)));
+            }
+            Source::Asleep { namespace, host, .. } => {
+                let mut after = None;
+                loop {
+                    let some = store.sessions(&SessionScope::Asleep, after, WATCHED).await?;
+                    let Some(last) = some.last() else { break };
+                    after = Some(last.id);
+                    let own = some.iter().filter(|s| s.namespace == *namespace && s.host == *host);
+                    for session in own {
+                        let scope = Scope::WaitingOnSession(session.id);
+                        asks.extend(store.list(&scope, None, WATCHED).await?.asks);
+                    }
+                }
+                asks.sort_unstable();
+            }
+        }
+        let total = asks.len();
+        asks.truncate(WATCHED);
+        Ok(Listing { asks, total })
+    }
+}
+
 struct InboxLook {
-    scope: Scope,
+    source: Source,
     /// What was sent: ids and revisions; none before the snapshot.
     known: Option<BTreeMap<AskId, u64>>,
     total: usize,
@@ -52,7 +110,7 @@ impl Look for InboxLook {
     const BETWEEN: Duration = BETWEEN;
 
     async fn look(&mut self, service: &Service) -> Result<Found<InboxMessage>, Error> {
-        let listing = service.engine.store().list(&self.scope, None, WATCHED).await?;
+        let listing = self.source.list(service).await?;
         Ok(Found::more(match self.known.take() {
             None => Some(self.snapshot(service, listing).await?),
             Some(known) => self.change(service, listing, known).await?,

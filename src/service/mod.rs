@@ -6,6 +6,7 @@ mod authenticate;
 mod authorize;
 mod deliveries;
 mod inbox;
+mod lists;
 mod presence;
 mod reads;
 mod receipt;
@@ -15,13 +16,15 @@ mod watch;
 
 pub use authenticate::LOCAL_HOST;
 pub use authorize::Call;
-pub use reads::{AskPage, AskScope, PAGE, PAGE_MAX, Status};
+pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
+pub use lists::{AskFilter, AskPage, AskScope, Way};
+pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
 pub use sessions::{Accepted, Changed, Enrolled, Resumed, Secrets, Sent};
 pub use stream::{IDLE as HOLD_IDLE, Watch};
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
-use crate::ask::{Ask, AskId, Namespace, RequestId, SessionId, Span, Timestamp};
+use crate::ask::{Ask, AskId, Namespace, Policy, RequestId, SessionId, Span, Timestamp};
 use crate::engine::clock::{Machine, Source};
 use crate::engine::request::{Deed, Intent, Request};
 use crate::engine::{Engine, HoldGuard};
@@ -59,11 +62,13 @@ pub struct Credential {
 pub struct Settings {
     /// How long a session is asked.
     pub route_timeout: Span,
+    /// What the rules of an ask are told.
+    pub policy: Policy,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { route_timeout: crate::ask::limits::ROUTE_TIMEOUT }
+        Self { route_timeout: crate::ask::limits::ROUTE_TIMEOUT, policy: Policy::default() }
     }
 }
 
@@ -96,7 +101,7 @@ impl Service {
         settings: Settings,
         clocks: Arc<dyn Source>,
     ) -> Result<Self, Error> {
-        let engine = Engine::start(store, clocks).await?;
+        let engine = Engine::start(store, settings.policy, clocks).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
         Ok(Self { engine, settings, attached: Attached::default(), start_time })
     }
@@ -155,12 +160,16 @@ impl Service {
 impl Caller {
     /// The caller's intent: its request id, bound to what is asked for.
     fn intent(&self, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
-        let caller = match &self.principal {
+        intent(self.spelled(), request, call, payload)
+    }
+
+    /// Who it is, told apart from everybody else.
+    fn spelled(&self) -> String {
+        match &self.principal {
             Principal::Session(session) => format!("session {}", session.session),
             Principal::Person(person) => format!("person {} {person}", self.namespace),
             Principal::Host(host) => format!("host {} {host}", self.namespace),
-        };
-        intent(caller, request, call, payload)
+        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! What only looks: one ask, lists, histories, how the daemon does.
 
-use super::asks::session_of;
 use super::authorize::{Call, authorize, sees};
 use super::{Caller, Presence, Service};
 use crate::ask::names::ID_CHARS;
-use crate::ask::{Ask, AskId, Event, Timestamp, evolve, limits};
+use crate::ask::{Ask, AskId, Ending, Event, Timestamp, evolve, limits};
 use crate::error::Error;
-use crate::session::Principal;
 use crate::store::{Key, Record, Scope};
 use std::sync::Arc;
 
@@ -21,28 +19,6 @@ const PAGE_BYTES: usize = 1 << 20;
 const EVENTS_AT_ONCE: usize = 512;
 /// Asks looked at for a prefix: among these the caller's own are found.
 const PREFIX_LOOKED_AT: usize = 1_000;
-
-/// Which asks a caller wants listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskScope {
-    /// Open, waiting on the caller.
-    WaitingOnMe,
-    /// Filed by the calling session, open or unread.
-    Mine,
-    /// Open, visible to the caller.
-    Visible,
-}
-
-/// A page of asks.
-#[derive(Clone, Debug)]
-pub struct AskPage {
-    /// Oldest first.
-    pub asks: Vec<Arc<Ask>>,
-    /// Where the next page begins.
-    pub next: Option<AskId>,
-    /// How many the scope has in all.
-    pub total: usize,
-}
 
 /// How the daemon does.
 #[derive(Clone, Debug)]
@@ -125,30 +101,6 @@ impl Service {
             _ => None,
         });
         Ok(asks.collect())
-    }
-
-    /// Lists asks, oldest first, at most `page` of them, 1 to [`PAGE_MAX`].
-    ///
-    /// # Errors
-    ///
-    /// As every call.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        scope: AskScope,
-        after: Option<AskId>,
-        page: usize,
-    ) -> Result<AskPage, Error> {
-        authorize(caller, Call::ListAsks, None)?;
-        let scope = store_scope(caller, scope)?;
-        let listing = self.engine.store().list(&scope, after, page.min(PAGE_MAX)).await?;
-        let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
-        let mut asks = self.load_asks(&ids).await?;
-        let kept = fitting(&asks);
-        asks.truncate(kept);
-        let full = ids.len() == page.min(PAGE_MAX) || kept < ids.len();
-        let next = asks.last().map(|ask| ask.id).filter(|_| full);
-        Ok(AskPage { asks, next, total: listing.total })
     }
 
     /// What happened to an ask after a revision, at most `page` events, each with the ask as after it.
@@ -242,26 +194,10 @@ fn weight(ask: &Ask) -> usize {
         questions.map(|q| q.id.len() + q.header.len() + q.question.len() + options(q) + 32).sum();
     let turns: usize = ask.turns.iter().map(|turn| turn.text.len() + 64).sum();
     let answers = match ask.outcome().map(|outcome| &outcome.ending) {
-        Some(crate::ask::Ending::Answered(answers)) => {
+        Some(Ending::Answered(answers) | Ending::Expired(Some(answers))) => {
             answers.values().map(|answer| answer.text.as_ref().map_or(0, String::len) + 128).sum()
         }
         _ => 0,
     };
     1_024 + ask.content.context.len() + questions + turns + answers
-}
-
-/// The store's scope for what a caller wants listed.
-pub(super) fn store_scope(caller: &Caller, scope: AskScope) -> Result<Scope, Error> {
-    Ok(match (scope, &caller.principal) {
-        (AskScope::WaitingOnMe, Principal::Person(person)) => {
-            Scope::WaitingOnPerson(caller.namespace.clone(), person.clone())
-        }
-        (AskScope::WaitingOnMe, _) => Scope::WaitingOnSession(session_of(caller).session),
-        (AskScope::Visible, Principal::Person(_)) => Scope::Open(caller.namespace.clone()),
-        (AskScope::Visible, _) => Scope::VisibleTo(session_of(caller)),
-        (AskScope::Mine, Principal::Person(_)) => {
-            return Err(Error::invalid("scope", "a person files no asks; list what is visible"));
-        }
-        (AskScope::Mine, _) => Scope::AskedBy(session_of(caller).session),
-    })
 }

@@ -19,6 +19,8 @@ pub struct Receipt {
     pub ask: Option<Arc<Ask>>,
     /// Over a limit: the open asks that fill it.
     pub open: Vec<AskId>,
+    /// Where the ask that is there already differs from what was sent.
+    pub differs: Vec<&'static str>,
 }
 
 /// What became of it.

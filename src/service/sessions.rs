@@ -7,7 +7,7 @@ use super::{Caller, Hold, Service, intent, new_secret};
 use crate::ask::{AgentName, Namespace, RequestId, SessionId, Timestamp, WorkId};
 use crate::engine::request::{Deed, Done, Enroll, Enroller, Intent, Request, SendWork};
 use crate::error::{Error, Reason};
-use crate::session::{Command, Denied, Kind, Principal, Secret, Session};
+use crate::session::{Command, Denied, Kind, Manner, Principal, Secret, Session, WorkManner};
 use crate::store::{SessionScope, Subject};
 use std::sync::Arc;
 
@@ -80,13 +80,13 @@ impl Service {
         caller: &Caller,
         request: RequestId,
         from: Option<WorkId>,
-        blocking: bool,
+        manner: WorkManner,
     ) -> Result<Sent, Error> {
         authorize(caller, Call::SendWork, None)?;
-        let intent = caller.intent(request, Call::SendWork, &(from, blocking));
+        let intent = caller.intent(request, Call::SendWork, &(from, manner));
         let (ticket, work) = (new_secret(Kind::Ticket), self.fresh(WorkId::new));
         let sender = session_of(caller);
-        let send = SendWork { sender, from, blocking, ticket: ticket.hash(), work };
+        let send = SendWork { sender, from, manner, ticket: ticket.hash(), work };
         let done = self.submit(intent, Deed::SendWork(send)).await?;
         let Some(Subject::Ticket(_, work)) = done.subject else {
             return Err(Error::Internal("a ticket's receipt names something else".into()));
@@ -110,13 +110,15 @@ impl Service {
         caller: Option<&Caller>,
         request: RequestId,
         agent: AgentName,
+        manner: Manner,
         ticket: Option<Secret>,
     ) -> Result<Enrolled, Error> {
         let (intent, by) = match (ticket, caller) {
             (Some(ticket), _) => {
                 let hash = self.a_ticket(&ticket)?;
                 let caller = format!("ticket {}", String::from(hash));
-                (intent(caller, request, Call::Enroll, &agent), Enroller::Ticket(hash))
+                let payload = (&agent, manner);
+                (intent(caller, request, Call::Enroll, &payload), Enroller::Ticket(hash))
             }
             (None, Some(caller)) => {
                 authorize(caller, Call::Enroll, None)?;
@@ -125,7 +127,7 @@ impl Service {
                 };
                 let namespace: Namespace = caller.namespace.clone();
                 let by = Enroller::Host(host.clone(), namespace, self.fresh(WorkId::new));
-                (caller.intent(request, Call::Enroll, &agent), by)
+                (caller.intent(request, Call::Enroll, &(&agent, manner)), by)
             }
             (None, None) => {
                 let message = "a host's token or a ticket is needed".into();
@@ -134,7 +136,7 @@ impl Service {
         };
         let (token, hold) = (new_secret(Kind::Session), new_secret(Kind::Hold));
         let secrets = (token.hash(), hold.hash());
-        let enroll = Enroll { id: self.fresh(SessionId::new), agent, by, secrets };
+        let enroll = Enroll { id: self.fresh(SessionId::new), agent, by, manner, secrets };
         let done = self.submit(intent, Deed::Enroll(Box::new(enroll))).await?;
         let session = session_in(&done)?;
         let work = *session.works.first().ok_or_else(|| {

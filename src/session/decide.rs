@@ -13,7 +13,7 @@
 //! Who may pause, resume and end is [`service::authorize`](crate::service)'s to say: it depends on
 //! what never changes. What a session may do in its standing is said here.
 
-use super::{SecretHash, Session, Standing, Ticket, Work};
+use super::{Manner, SecretHash, Session, Standing, Ticket, Work};
 use crate::ask::{
     Actor, AgentName, AskId, HostName, Namespace, Now, SessionId, SessionRef, WorkId, limits,
 };
@@ -47,6 +47,12 @@ pub enum Command {
     Settle { ask: AskId },
     /// Its asks have been moved: the engine's sweep.
     Swept,
+    /// It called, so it runs.
+    Renew,
+    /// Its host watches no more, and so does not wake it.
+    Unwatched,
+    /// Time has passed: the timer.
+    Tick,
 }
 
 /// Why nothing may happen to a session, or by it.
@@ -66,6 +72,8 @@ pub enum Denied {
     TooManyWorks,
     /// There is no such work of its own.
     NoSuchWork,
+    /// Its sender said that no asks are filed for this work.
+    MayNotAsk,
     /// The work would be sent deeper than work may be.
     TooDeep,
     /// The ticket is unknown, void, spent, of another namespace, or its sender has ended.
@@ -133,8 +141,24 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             return Ok(session.sweep.then_some(next));
         }
 
-        (Standing::Ended { .. }, C::End { .. }) => return Ok(None),
-        (Standing::Ended { .. }, C::LoseHold) => return Ok(None),
+        (_, C::Tick) => match (&session.standing, session.deadline()) {
+            (_, due) if due.is_none_or(|due| due > now.time) => return Ok(None),
+            (Standing::Active, _) => {
+                next.standing = Standing::Paused { since: now.time, lost_hold: true };
+                next.sweep = true;
+            }
+            _ => end(&mut next, Actor::Timer, now),
+        },
+        (_, C::Renew) => {
+            next.alive_until = now.time + limits::SESSION_TTL;
+            return Ok(session.is_renewed_at(now.time).then_some(next));
+        }
+        (_, C::Unwatched) => {
+            next.sweep = true;
+            return Ok((session.is_asleep() && !session.sweep).then_some(next));
+        }
+
+        (Standing::Ended { .. }, C::End { .. } | C::LoseHold) => return Ok(None),
         (
             Standing::Ended { .. },
             C::Hold { .. }
@@ -183,12 +207,11 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             next.sweep = false;
             next.stay += 1;
             next.held = false;
+            next.alive_until = now.time + limits::SESSION_TTL;
             (next.token, next.token_used, next.hold) = (*token, false, *hold);
         }
         (Standing::Active | Standing::Paused { .. }, C::End { by }) => {
-            next.standing = Standing::Ended { since: now.time, by: by.clone() };
-            next.sweep = true;
-            next.stay += 1;
+            end(&mut next, by.clone(), now);
         }
 
         (Standing::Active | Standing::Paused { .. }, C::UseToken { token }) => {
@@ -222,17 +245,25 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
     Ok(Some(next))
 }
 
+fn end(session: &mut Session, by: Actor, now: Now) {
+    session.standing = Standing::Ended { since: now.time, by };
+    session.sweep = true;
+    session.stay += 1;
+}
+
 fn holder(session: &Session, secret: &SecretHash) -> Result<(), Denied> {
     if session.hold == *secret { Ok(()) } else { Err(Denied::NotHolder) }
 }
 
 /// A new session, before it has any work.
+#[expect(clippy::too_many_arguments, reason = "each is one thing the server knows of it")]
 pub fn enroll(
     id: SessionId,
     namespace: Namespace,
     agent: AgentName,
     host: HostName,
     parent: Option<SessionRef>,
+    manner: Manner,
     (token, hold): (SecretHash, SecretHash),
     now: Now,
 ) -> Session {
@@ -253,7 +284,9 @@ pub fn enroll(
         held: false,
         works: Vec::new(),
         open_asks: Vec::new(),
-        answers_asks: true,
+        answers_asks: manner.answers_asks,
+        wakeable: manner.wakeable,
+        alive_until: now.time + limits::SESSION_TTL,
     }
 }
 
@@ -268,6 +301,7 @@ impl Work {
             tree: id,
             chain: Vec::new(),
             blocking: None,
+            may_ask: true,
             create_time: now.time,
         }
     }
@@ -310,7 +344,8 @@ impl Ticket {
             from: Some(from.id),
             tree: from.tree,
             chain,
-            blocking: self.blocking.then_some(taker.stay),
+            blocking: self.manner.blocking.then_some(taker.stay),
+            may_ask: self.manner.may_ask,
             create_time: now.time,
         };
         let spent = Ticket {

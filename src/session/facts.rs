@@ -7,15 +7,19 @@ use crate::ask::{self, Actor, Idle, IdleHops, Route, SessionRef, Target};
 ///
 /// `below` is the work next below the hop on the way to the asker, with the session that holds it:
 /// the hop is blocked while that work was sent as blocking, and its holder is still active in the
-/// stay it was sent in.
+/// stay it was sent in. `watched` is whether its host watches, to wake it; `full` whether as many
+/// asks wait on it as may.
 pub fn idle(
     hop: Option<&Session>,
     asker: &SessionRef,
     below: Option<(&Work, &Session)>,
+    watched: bool,
+    full: bool,
 ) -> Option<Idle> {
     let Some(hop) = hop else { return Some(Idle::Ended) };
     match hop.standing {
         Standing::Ended { .. } => return Some(Idle::Ended),
+        Standing::Paused { .. } if hop.is_asleep() && watched => {}
         Standing::Paused { .. } => return Some(Idle::Paused),
         Standing::Active => {}
     }
@@ -28,8 +32,10 @@ pub fn idle(
     let waits = |(work, holder): (&Work, &Session)| {
         holder.is_active() && work.blocking == Some(holder.stay)
     };
-    let blocked = below.is_some_and(waits);
-    blocked.then_some(Idle::Blocked)
+    if below.is_some_and(waits) {
+        return Some(Idle::Blocked);
+    }
+    full.then_some(Idle::Full)
 }
 
 /// Each hop of `route` in turn: a session's by `of_session`, a set of people by whether it is one.
@@ -57,7 +63,9 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         C::Escalate { by: Actor::Session(by), .. } | C::Say { by: Actor::Session(by), .. } => {
             Some((by, Deed::Act))
         }
-        C::Withdraw { by, .. } | C::Acknowledge { by, .. } => Some((by, Deed::Look)),
+        C::Withdraw { by, .. }
+        | C::Lease { by: Actor::Session(by), .. }
+        | C::Acknowledge { by: Actor::Session(by), .. } => Some((by, Deed::Look)),
         C::Ask(filing) => Some((&filing.asker, Deed::Act)),
         C::Escalate { .. }
         | C::Say { .. }
@@ -66,6 +74,8 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         | C::MarkSeen { .. }
         | C::Claim { .. }
         | C::Release { .. }
+        | C::Lease { .. }
+        | C::Acknowledge { .. }
         | C::SessionGone { .. }
         | C::Tick { .. } => None,
     }

@@ -13,6 +13,7 @@ pub use secret::{Kind, Secret, SecretHash};
 
 use crate::ask::{
     AgentName, AskId, HostName, Namespace, PersonName, SessionId, SessionRef, Timestamp, WorkId,
+    limits,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,26 @@ pub struct Session {
     pub open_asks: Vec<AskId>,
     /// Whether it answers asks at all.
     pub answers_asks: bool,
+    /// Whether its host wakes it when something waits on it: then it may be asked while it is
+    /// paused and that host watches.
+    pub wakeable: bool,
+    /// Until when it is taken to run without being held; each call of its own puts that off.
+    pub alive_until: Timestamp,
+}
+
+/// What a session says of itself when it is enrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manner {
+    /// Whether it answers asks at all.
+    pub answers_asks: bool,
+    /// Whether its host wakes it when something waits on it.
+    pub wakeable: bool,
+}
+
+impl Default for Manner {
+    fn default() -> Self {
+        Self { answers_asks: true, wakeable: false }
+    }
 }
 
 /// Whether a session runs.
@@ -89,6 +110,28 @@ impl Session {
         self.standing == Standing::Active
     }
 
+    /// The instant at which time alone next changes it: paused when nobody held it or called for
+    /// long, ended when it was paused for long. A hold that is lost is noticed elsewhere.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match &self.standing {
+            Standing::Active if self.held => None,
+            Standing::Active => Some(self.alive_until),
+            Standing::Paused { since, .. } => Some(*since + limits::PAUSED_MAX),
+            Standing::Ended { .. } => None,
+        }
+    }
+
+    /// Whether a call of its own at `time` puts off when it is taken to be gone.
+    pub fn is_renewed_at(&self, time: Timestamp) -> bool {
+        let renewed = time + limits::SESSION_TTL;
+        self.is_active() && !self.held && renewed.since(self.alive_until) >= limits::SESSION_RENEW
+    }
+
+    /// Whether it is paused, and its host would wake it.
+    pub fn is_asleep(&self) -> bool {
+        self.wakeable && matches!(self.standing, Standing::Paused { .. })
+    }
+
     /// Whether it is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.standing, Standing::Ended { .. })
@@ -112,8 +155,25 @@ pub struct Work {
     pub chain: Vec<SessionRef>,
     /// The stay of `session` while which the sender is blocked on it.
     pub blocking: Option<u32>,
+    /// Whether asks may be filed for it.
+    pub may_ask: bool,
     /// When it was taken up.
     pub create_time: Timestamp,
+}
+
+/// What a sender says of the work it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkManner {
+    /// Whether it is blocked until the work is done.
+    pub blocking: bool,
+    /// Whether asks may be filed for it.
+    pub may_ask: bool,
+}
+
+impl Default for WorkManner {
+    fn default() -> Self {
+        Self { blocking: false, may_ask: true }
+    }
 }
 
 impl Work {
@@ -138,8 +198,8 @@ pub struct Ticket {
     pub from: WorkId,
     /// The id the work will have.
     pub work: WorkId,
-    /// Whether the sender is blocked until the work is done.
-    pub blocking: bool,
+    /// What the sender said of it.
+    pub manner: WorkManner,
     /// Until when it may be redeemed.
     pub expire_time: Timestamp,
     /// Who redeemed it.

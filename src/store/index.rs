@@ -6,8 +6,10 @@
 //! Only open and unread asks are in it, and the ids of some settled lately. Measured with four asks
 //! a session: an open ask takes 500 bytes, a settled one that is unread 250.
 
-use super::{Listing, Scope};
-use crate::ask::{Ask, AskId, Namespace, PersonName, SessionRef, Target, Timestamp, names};
+use super::{Due, Listing, Scope};
+use crate::ask::{
+    Ask, AskId, HostName, Namespace, PersonName, SessionRef, Target, Timestamp, WorkId, names,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
@@ -32,6 +34,10 @@ pub struct Row {
     pub waits_on: WaitsOn,
     /// Who filed it.
     pub asker: SessionRef,
+    /// Whose session that is.
+    pub host: HostName,
+    /// The root of its work.
+    pub tree: WorkId,
     /// The sessions that may know of it, the asker first; each once.
     pub known_to: Vec<SessionRef>,
     /// When time alone next changes it.
@@ -75,6 +81,8 @@ impl Row {
             open: ask.is_open(),
             waits_on,
             asker: ask.asker.clone(),
+            host: ask.host.clone(),
+            tree: ask.tree,
             known_to,
             deadline: ask.deadline(),
         })
@@ -82,11 +90,13 @@ impl Row {
 
     /// The scopes that list it.
     pub fn scopes(&self) -> Vec<Scope> {
-        let mut scopes = vec![Scope::AskedBy(self.asker.session)];
+        let of_host = Scope::OfHost(self.namespace.clone(), self.host.clone());
+        let mut scopes = vec![Scope::AskedBy(self.asker.session), of_host];
         if !self.open {
             return scopes;
         }
         scopes.push(Scope::Open(self.namespace.clone()));
+        scopes.push(Scope::Tree(self.tree));
         scopes.extend(self.known_to.iter().cloned().map(Scope::VisibleTo));
         match &self.waits_on {
             WaitsOn::Nobody => {}
@@ -204,8 +214,9 @@ impl Index {
     }
 
     /// See [`Store::deadlines`](super::Store::deadlines); of the asks in the index alone.
-    pub fn deadlines(&self, until: Timestamp, limit: usize) -> Vec<(Timestamp, AskId)> {
-        self.deadlines.range(..=(until, LAST)).take(limit).copied().collect()
+    pub fn deadlines(&self, until: Timestamp, limit: usize) -> Vec<(Timestamp, Due)> {
+        let due = self.deadlines.range(..=(until, LAST)).take(limit);
+        due.map(|(time, ask)| (*time, Due::Ask(*ask))).collect()
     }
 
     /// See [`Store::resolve`](super::Store::resolve).
@@ -274,10 +285,10 @@ impl Index {
 
 /// The first `limit` of two lists of deadlines, each earliest first.
 pub fn earliest(
-    mut one: Vec<(Timestamp, AskId)>,
-    other: Vec<(Timestamp, AskId)>,
+    mut one: Vec<(Timestamp, Due)>,
+    other: Vec<(Timestamp, Due)>,
     limit: usize,
-) -> Vec<(Timestamp, AskId)> {
+) -> Vec<(Timestamp, Due)> {
     one.extend(other);
     one.sort_unstable();
     one.truncate(limit);
@@ -325,6 +336,8 @@ mod tests {
             open: true,
             waits_on: WaitsOn::People(vec![PersonName::owner(), PersonName::owner()]),
             known_to: vec![asker.clone()],
+            host: "local".parse().unwrap(),
+            tree: WorkId::new(Timestamp::from_millis(1), [0; 6]),
             asker,
             deadline: Some(Timestamp::from_millis(1_000_000 - number)),
         }

@@ -3,12 +3,16 @@
 
 use super::index::{Index, Row, earliest};
 use super::{
-    Batch, Change, ClockMark, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+    Batch, Change, ClockMark, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope,
+    SessionScope, Store, StoredReceipt,
 };
-use crate::ask::{Ask, AskId, Event, SessionId, Timestamp, WorkId};
+use crate::ask::{
+    Ask, AskId, ContentDigest, Event, SessionId, StandingNo, Timestamp, Twin, WorkId,
+};
 use crate::session::{SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store in memory.
@@ -19,17 +23,19 @@ pub struct Mem {
 
 #[derive(Debug, Default)]
 struct Kept {
-    asks: HashMap<AskId, Arc<Ask>>,
+    asks: BTreeMap<AskId, Arc<Ask>>,
     histories: HashMap<AskId, Vec<Event>>,
     sessions: BTreeMap<SessionId, Arc<Session>>,
     works: HashMap<WorkId, Arc<Work>>,
     tickets: HashMap<SecretHash, Arc<Ticket>>,
     tokens: HashMap<SecretHash, Arc<Token>>,
-    receipts: HashMap<super::ReceiptKey, Arc<super::StoredReceipt>>,
+    receipts: BTreeMap<ReceiptKey, Arc<StoredReceipt>>,
+    twins: HashMap<(WorkId, ContentDigest), Arc<Twin>>,
+    standing: HashMap<(WorkId, ContentDigest), Arc<StandingNo>>,
     mark: Option<ClockMark>,
     index: Index,
-    // When each ask that the index has no more is to be removed.
-    retire: BTreeSet<(Timestamp, AskId)>,
+    // The deadlines of the asks that the index has no more, and of the sessions.
+    due: BTreeSet<(Timestamp, Due)>,
 }
 
 impl Mem {
@@ -85,13 +91,31 @@ impl Store for Mem {
         Ok(later.filter(|session| scope.has(session)).take(limit).cloned().collect())
     }
 
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Fault> {
+        let kept = self.kept();
+        let first = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let later = kept.asks.range((first, Bound::Unbounded));
+        Ok(later.take(limit).map(|(_, ask)| ask.clone()).collect())
+    }
+
+    async fn receipts(
+        &self,
+        after: Option<&ReceiptKey>,
+        limit: usize,
+    ) -> Result<Vec<Arc<StoredReceipt>>, Fault> {
+        let kept = self.kept();
+        let first = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let later = kept.receipts.range((first, Bound::Unbounded));
+        Ok(later.take(limit).map(|(_, receipt)| receipt.clone()).collect())
+    }
+
     async fn deadlines(
         &self,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
         let kept = self.kept();
-        let due = kept.retire.iter().take_while(|(time, _)| *time <= until);
+        let due = kept.due.iter().take_while(|(time, _)| *time <= until);
         let due = due.take(limit).copied().collect();
         Ok(earliest(kept.index.deadlines(until, limit), due, limit))
     }
@@ -110,6 +134,8 @@ impl Kept {
             Key::Ticket(secret) => self.tickets.get(secret).cloned().map(Record::Ticket),
             Key::Token(secret) => self.tokens.get(secret).cloned().map(Record::Token),
             Key::Receipt(key) => self.receipts.get(key).cloned().map(Record::Receipt),
+            Key::Twin(key) => self.twins.get(key).cloned().map(Record::Twin),
+            Key::StandingNo(key) => self.standing.get(key).cloned().map(Record::StandingNo),
             Key::Clock => self.mark.clone().map(Record::Clock),
         }
     }
@@ -134,21 +160,27 @@ impl Kept {
     fn put(&mut self, record: Record) {
         match record {
             Record::Ask(ask) => {
-                self.unretire(ask.id);
+                self.disarm(Due::Ask(ask.id));
                 match (Row::of(&ask), ask.deadline()) {
                     (Some(row), _) => self.index.put(&row),
                     (None, deadline) => {
                         self.index.settle(ask.id);
-                        self.retire.extend(deadline.map(|time| (time, ask.id)));
+                        self.due.extend(deadline.map(|time| (time, Due::Ask(ask.id))));
                     }
                 }
                 self.asks.insert(ask.id, ask);
             }
-            Record::Session(session) => drop(self.sessions.insert(session.id, session)),
+            Record::Session(session) => {
+                self.disarm(Due::Session(session.id));
+                self.due.extend(session.deadline().map(|time| (time, Due::Session(session.id))));
+                self.sessions.insert(session.id, session);
+            }
             Record::Work(work) => drop(self.works.insert(work.id, work)),
             Record::Ticket(ticket) => drop(self.tickets.insert(ticket.secret, ticket)),
             Record::Token(token) => drop(self.tokens.insert(token.secret, token)),
             Record::Receipt(receipt) => drop(self.receipts.insert(receipt.key.clone(), receipt)),
+            Record::Twin(twin) => drop(self.twins.insert((twin.work, twin.digest), twin)),
+            Record::StandingNo(no) => drop(self.standing.insert((no.tree, no.digest), no)),
             Record::Clock(mark) => self.mark = Some(mark),
         }
     }
@@ -156,23 +188,32 @@ impl Kept {
     fn remove(&mut self, key: &Key) {
         match key {
             Key::Ask(id) => {
-                self.unretire(*id);
+                self.disarm(Due::Ask(*id));
                 self.index.remove(*id);
                 self.asks.remove(id);
                 self.histories.remove(id);
             }
-            Key::Session(id) => drop(self.sessions.remove(id)),
+            Key::Session(id) => {
+                self.disarm(Due::Session(*id));
+                self.sessions.remove(id);
+            }
             Key::Work(id) => drop(self.works.remove(id)),
             Key::Ticket(secret) => drop(self.tickets.remove(secret)),
             Key::Token(secret) => drop(self.tokens.remove(secret)),
             Key::Receipt(key) => drop(self.receipts.remove(key)),
+            Key::Twin(key) => drop(self.twins.remove(key)),
+            Key::StandingNo(key) => drop(self.standing.remove(key)),
             Key::Clock => self.mark = None,
         }
     }
 
-    fn unretire(&mut self, id: AskId) {
-        if let Some(deadline) = self.asks.get(&id).and_then(|ask| ask.deadline()) {
-            self.retire.remove(&(deadline, id));
+    fn disarm(&mut self, due: Due) {
+        let deadline = match due {
+            Due::Ask(id) => self.asks.get(&id).and_then(|ask| ask.deadline()),
+            Due::Session(id) => self.sessions.get(&id).and_then(|session| session.deadline()),
+        };
+        if let Some(deadline) = deadline {
+            self.due.remove(&(deadline, due));
         }
     }
 }

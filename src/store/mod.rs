@@ -14,7 +14,8 @@ pub mod redb;
 pub mod suite;
 
 use crate::ask::{
-    Ask, AskId, Event, Namespace, PersonName, RequestId, SessionId, SessionRef, Timestamp, WorkId,
+    Ask, AskId, ContentDigest, Event, HostName, Namespace, PersonName, RequestId, SessionId,
+    SessionRef, StandingNo, Timestamp, Twin, WorkId,
 };
 use crate::session::{SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
@@ -55,16 +56,35 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Arc<Session>>, Fault>;
 
-    /// The asks with the earliest deadlines at or before `until`, earliest first, at most `limit`.
+    /// All asks after `after`, open or not, oldest first, at most `limit`.
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Fault>;
+
+    /// All receipts after `after`, in the order of their keys, at most `limit`.
+    async fn receipts(
+        &self,
+        after: Option<&ReceiptKey>,
+        limit: usize,
+    ) -> Result<Vec<Arc<StoredReceipt>>, Fault>;
+
+    /// What has the earliest deadlines at or before `until`, earliest first, at most `limit`.
     async fn deadlines(
         &self,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+    ) -> Result<Vec<(Timestamp, Due)>, Fault>;
 
     /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
     /// and those settled lately; at most `limit`, in any order.
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
+}
+
+/// What time alone will change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Due {
+    /// An ask.
+    Ask(AskId),
+    /// A session.
+    Session(SessionId),
 }
 
 /// A record's name.
@@ -82,6 +102,10 @@ pub enum Key {
     Token(SecretHash),
     /// A receipt.
     Receipt(ReceiptKey),
+    /// The ask a work filed last with this content.
+    Twin((WorkId, ContentDigest)),
+    /// A person's no to this content in the tree under this work.
+    StandingNo((WorkId, ContentDigest)),
     /// The clock's mark.
     Clock,
 }
@@ -101,6 +125,10 @@ pub enum Record {
     Token(Arc<Token>),
     /// A receipt.
     Receipt(Arc<StoredReceipt>),
+    /// The ask a work filed last with some content.
+    Twin(Arc<Twin>),
+    /// A person's no to some content.
+    StandingNo(Arc<StandingNo>),
     /// The clock's mark.
     Clock(ClockMark),
 }
@@ -115,6 +143,8 @@ impl Record {
             Record::Ticket(ticket) => Key::Ticket(ticket.secret),
             Record::Token(token) => Key::Token(token.secret),
             Record::Receipt(receipt) => Key::Receipt(receipt.key.clone()),
+            Record::Twin(twin) => Key::Twin((twin.work, twin.digest)),
+            Record::StandingNo(no) => Key::StandingNo((no.tree, no.digest)),
             Record::Clock(_) => Key::Clock,
         }
     }
@@ -126,6 +156,8 @@ impl Record {
             Record::Session(session) => session.revision,
             Record::Ticket(ticket) => ticket.revision,
             Record::Token(token) => token.revision,
+            Record::Twin(twin) => twin.revision,
+            Record::StandingNo(no) => no.revision,
             Record::Work(_) | Record::Receipt(_) | Record::Clock(_) => 1,
         }
     }
@@ -254,6 +286,10 @@ pub enum Scope {
     AskedBy(SessionId),
     /// Open, and known to this session: see [`Ask::is_visible_to`].
     VisibleTo(SessionRef),
+    /// Of this host's sessions, open or with something unread.
+    OfHost(Namespace, HostName),
+    /// Open, of works under this root.
+    Tree(WorkId),
     /// Open, in this namespace.
     Open(Namespace),
     /// Open, in this namespace, waiting on people.
@@ -280,6 +316,8 @@ pub enum SessionScope {
     ToSweep,
     /// The active ones that were ever held.
     Held,
+    /// The paused ones that their host would wake.
+    Asleep,
 }
 
 impl SessionScope {
@@ -293,6 +331,7 @@ impl SessionScope {
             }
             SessionScope::ToSweep => session.sweep,
             SessionScope::Held => session.held && session.is_active(),
+            SessionScope::Asleep => session.is_asleep(),
         }
     }
 }

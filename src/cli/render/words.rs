@@ -103,6 +103,9 @@ pub fn event(kind: v1::EventKind) -> &'static str {
         v1::EventKind::ClaimLapsed => "claim_lapsed",
         v1::EventKind::Acknowledged => "acknowledged",
         v1::EventKind::Undeliverable => "undeliverable",
+        v1::EventKind::DefaultHeld => "default_held",
+        v1::EventKind::TurnHoldLapsed => "turn_hold_lapsed",
+        v1::EventKind::Leased => "leased",
         v1::EventKind::Unspecified => UNKNOWN,
     }
 }

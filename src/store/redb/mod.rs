@@ -22,8 +22,11 @@ use self::open::Marker;
 use self::tables::{Reading, Tables};
 use self::trouble::{Trouble, without_panic};
 use super::index::{Index, earliest};
-use super::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
-use crate::ask::{AskId, Event, SessionId, Timestamp};
+use super::{
+    Batch, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope, SessionScope, Store,
+    StoredReceipt,
+};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
 use ::redb::{Database, ReadableDatabase, StorageBackend};
 use async_trait::async_trait;
@@ -266,15 +269,27 @@ impl Store for Redb {
         self.read(|_, tables| tables.sessions(scope, after, limit))
     }
 
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Fault> {
+        self.read(|_, tables| tables.asks(after, limit))
+    }
+
+    async fn receipts(
+        &self,
+        after: Option<&ReceiptKey>,
+        limit: usize,
+    ) -> Result<Vec<Arc<StoredReceipt>>, Fault> {
+        self.read(|_, tables| tables.receipts(after, limit))
+    }
+
     async fn deadlines(
         &self,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
         self.read(|opened, tables| {
-            let retiring = tables.retiring(until, limit)?;
+            let due = tables.due(until, limit)?;
             let index = unpoisoned(opened.index.read());
-            Ok(earliest(index.deadlines(until, limit), retiring, limit))
+            Ok(earliest(index.deadlines(until, limit), due, limit))
         })
     }
 

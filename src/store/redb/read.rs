@@ -2,14 +2,14 @@
 
 use super::Trouble;
 use super::tables::{
-    Access, CLOCK, Tables, deadline_key, deadline_of, event_key, list_key, list_of, listed_session,
-    receipt_key, revision_of,
+    Access, CLOCK, Tables, content_key, deadline_key, deadline_of, event_key, list_key, list_of,
+    listed_session, receipt_key, revision_of,
 };
 use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
 use crate::store::index::{Index, LATELY, Row};
 use crate::store::record::{damaged, decode, fold_history};
-use crate::store::{Key, Record, SessionScope};
+use crate::store::{Due, Key, ReceiptKey, Record, SessionScope, StoredReceipt};
 use ::redb::{AccessGuard, ReadableTable};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -39,6 +39,14 @@ impl<A: Access> Tables<A> {
                 read(found, || format!("the receipt of request {}", key.request))?
                     .map(Record::Receipt)
             }
+            Key::Twin(key) => {
+                let found = self.twins.get(&content_key(key))?;
+                read(found, || format!("which ask {} filed", key.0))?.map(Record::Twin)
+            }
+            Key::StandingNo(key) => {
+                let found = self.standing.get(&content_key(key))?;
+                read(found, || format!("a decline under {}", key.0))?.map(Record::StandingNo)
+            }
             Key::Clock => {
                 read(self.meta.get(CLOCK)?, || "the clock's mark".into())?.map(Record::Clock)
             }
@@ -59,9 +67,11 @@ impl<A: Access> Tables<A> {
             Key::Work(id) => once(self.works.get(&id.to_bytes())?.is_some()),
             Key::Receipt(key) => once(self.receipts.get(receipt_key(key).as_slice())?.is_some()),
             Key::Clock => once(self.meta.get(CLOCK)?.is_some()),
-            Key::Session(_) | Key::Ticket(_) | Key::Token(_) => {
-                Ok(self.get(key)?.map_or(0, |record| record.revision()))
-            }
+            Key::Session(_)
+            | Key::Ticket(_)
+            | Key::Token(_)
+            | Key::Twin(_)
+            | Key::StandingNo(_) => Ok(self.get(key)?.map_or(0, |record| record.revision())),
         }
     }
 
@@ -134,14 +144,44 @@ impl<A: Access> Tables<A> {
         Ok(found)
     }
 
-    /// The settled asks that are to be removed first, of those due by `until`.
-    pub fn retiring(
+    /// See [`Store::asks`](crate::store::Store::asks).
+    pub fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Trouble> {
+        let after = after.map(AskId::to_bytes);
+        let first = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut found = Vec::new();
+        for entry in self.filed.range::<&[u8; 12]>((first, Bound::Unbounded))?.take(limit) {
+            let id = AskId::from_bytes(*entry?.0.value());
+            found.extend(self.ask(id)?.map(Arc::new));
+        }
+        Ok(found)
+    }
+
+    /// See [`Store::receipts`](crate::store::Store::receipts).
+    pub fn receipts(
         &self,
-        until: Timestamp,
+        after: Option<&ReceiptKey>,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Trouble> {
-        let due = self.retire.range::<&[u8; 20]>(..=&deadline_key(until, LAST))?.take(limit);
-        due.map(|entry| Ok(deadline_of(entry?.0.value()))).collect()
+    ) -> Result<Vec<Arc<StoredReceipt>>, Trouble> {
+        let after = after.map(receipt_key);
+        let first = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let later = self.receipts.range::<&[u8]>((first, Bound::Unbounded))?;
+        later.take(limit).map(|entry| Ok(decode("a receipt", entry?.1.value())?)).collect()
+    }
+
+    /// What is due by `until` and not in the index: settled asks that are to be removed, and
+    /// sessions.
+    pub fn due(&self, until: Timestamp, limit: usize) -> Result<Vec<(Timestamp, Due)>, Trouble> {
+        let last = deadline_key(until, LAST.to_bytes());
+        let mut found = Vec::new();
+        for entry in self.retire.range::<&[u8; 20]>(..=&last)?.take(limit) {
+            let (time, id) = deadline_of(entry?.0.value());
+            found.push((time, Due::Ask(AskId::from_bytes(id))));
+        }
+        for entry in self.session_due.range::<&[u8; 20]>(..=&last)?.take(limit) {
+            let (time, id) = deadline_of(entry?.0.value());
+            found.push((time, Due::Session(SessionId::from_bytes(id))));
+        }
+        Ok(found)
     }
 
     /// The index, from the rows kept of open and unread asks; no ask is read for it.
@@ -149,7 +189,7 @@ impl<A: Access> Tables<A> {
         let mut index = Index::default();
         let mut lately = Vec::new();
         for entry in self.retire.iter()?.rev().take(LATELY) {
-            lately.push(deadline_of(entry?.0.value()).1);
+            lately.push(AskId::from_bytes(deadline_of(entry?.0.value()).1));
         }
         lately.into_iter().rev().for_each(|ask| index.settle(ask));
         for entry in self.live.iter()? {

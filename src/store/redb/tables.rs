@@ -11,12 +11,14 @@
 //! | session_lists | list, head, session | nothing; see [`lists_of`] |
 //! | tickets, tokens | SHA-256 of the secret | the record |
 //! | receipts | request id, 0, caller | the record |
+//! | session_due | time, session | nothing; of the sessions that time alone will change |
+//! | twins, standing | work, digest of the content | the record |
 //!
 //! Ids begin with their time, so nearly every write lands at the end of its table, and a commit
 //! touches few pages however much is kept.
 
 use super::Trouble;
-use crate::ask::{AskId, SessionId, Timestamp};
+use crate::ask::{AskId, ContentDigest, SessionId, Timestamp, WorkId};
 use crate::session::Session;
 use crate::store::{ReceiptKey, SessionScope};
 use ::redb::{
@@ -26,6 +28,7 @@ use ::redb::{
 
 type Id = &'static [u8; 12];
 type Pair = &'static [u8; 20];
+type Content = &'static [u8; 44];
 type Bytes = &'static [u8];
 
 pub(super) const META: TableDefinition<&str, Bytes> = TableDefinition::new("meta");
@@ -39,6 +42,9 @@ const WORKS: TableDefinition<Id, Bytes> = TableDefinition::new("works");
 const TICKETS: TableDefinition<&[u8; 32], Bytes> = TableDefinition::new("tickets");
 const TOKENS: TableDefinition<&[u8; 32], Bytes> = TableDefinition::new("tokens");
 const RECEIPTS: TableDefinition<Bytes, Bytes> = TableDefinition::new("receipts");
+const SESSION_DUE: TableDefinition<Pair, ()> = TableDefinition::new("session_due");
+const TWINS: TableDefinition<Content, Bytes> = TableDefinition::new("twins");
+const STANDING: TableDefinition<Content, Bytes> = TableDefinition::new("standing");
 
 /// The clock's mark in `meta`.
 pub(super) const CLOCK: &str = "clock";
@@ -75,6 +81,9 @@ pub(super) struct Tables<A: Access> {
     pub tickets: A::Table<&'static [u8; 32], Bytes>,
     pub tokens: A::Table<&'static [u8; 32], Bytes>,
     pub receipts: A::Table<Bytes, Bytes>,
+    pub session_due: A::Table<Pair, ()>,
+    pub twins: A::Table<Content, Bytes>,
+    pub standing: A::Table<Content, Bytes>,
 }
 
 macro_rules! open {
@@ -91,6 +100,9 @@ macro_rules! open {
             tickets: $txn.open_table(TICKETS)?,
             tokens: $txn.open_table(TOKENS)?,
             receipts: $txn.open_table(RECEIPTS)?,
+            session_due: $txn.open_table(SESSION_DUE)?,
+            twins: $txn.open_table(TWINS)?,
+            standing: $txn.open_table(STANDING)?,
         })
     };
 }
@@ -123,20 +135,28 @@ pub(super) fn revision_of(key: &[u8; 20]) -> u64 {
     u64::from_be_bytes(revision)
 }
 
-/// The key of a deadline.
-pub(super) fn deadline_key(time: Timestamp, ask: AskId) -> [u8; 20] {
+/// The key of a deadline, an ask's or a session's.
+pub(super) fn deadline_key(time: Timestamp, id: [u8; 12]) -> [u8; 20] {
     let mut key = [0; 20];
     key[..8].copy_from_slice(&time.as_millis().to_be_bytes());
-    key[8..].copy_from_slice(&ask.to_bytes());
+    key[8..].copy_from_slice(&id);
     key
 }
 
 /// The deadline of its key.
-pub(super) fn deadline_of(key: &[u8; 20]) -> (Timestamp, AskId) {
-    let (mut millis, mut ask) = ([0; 8], [0; 12]);
+pub(super) fn deadline_of(key: &[u8; 20]) -> (Timestamp, [u8; 12]) {
+    let (mut millis, mut id) = ([0; 8], [0; 12]);
     millis.copy_from_slice(&key[..8]);
-    ask.copy_from_slice(&key[8..]);
-    (Timestamp::from_millis(u64::from_be_bytes(millis)), AskId::from_bytes(ask))
+    id.copy_from_slice(&key[8..]);
+    (Timestamp::from_millis(u64::from_be_bytes(millis)), id)
+}
+
+/// The key of what is kept of a content under a work.
+pub(super) fn content_key((work, digest): &(WorkId, ContentDigest)) -> [u8; 44] {
+    let mut key = [0; 44];
+    key[..12].copy_from_slice(&work.to_bytes());
+    key[12..].copy_from_slice(&digest.to_bytes());
+    key
 }
 
 /// The key of a receipt. A request id is visible text, and so has no zero in it.
@@ -168,13 +188,15 @@ pub(super) fn list_of(scope: &SessionScope) -> Option<(u8, [u8; 12])> {
         SessionScope::Family(head) => Some((1, head.to_bytes())),
         SessionScope::ToSweep => Some((2, [0; 12])),
         SessionScope::Held => Some((3, [0; 12])),
+        SessionScope::Asleep => Some((4, [0; 12])),
     }
 }
 
 /// The places a session has in lists.
 pub(super) fn lists_of(session: &Session) -> Vec<[u8; 25]> {
     let parent = session.parent.as_ref().map(|parent| SessionScope::Family(parent.session));
-    let own = [SessionScope::Family(session.id), SessionScope::ToSweep, SessionScope::Held];
+    let (sweep, held, asleep) = (SessionScope::ToSweep, SessionScope::Held, SessionScope::Asleep);
+    let own = [SessionScope::Family(session.id), sweep, held, asleep];
     let scopes = own.into_iter().chain(parent).filter(|scope| scope.has(session));
     let places = scopes.filter_map(|scope| list_of(&scope));
     places.map(|(list, head)| list_key(list, head, session.id.to_bytes())).collect()

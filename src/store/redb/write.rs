@@ -2,8 +2,10 @@
 //! is returned, for after the commit.
 
 use super::Trouble;
-use super::tables::receipt_key;
-use super::tables::{CLOCK, Tables, Writing, deadline_key, deadline_of, event_key, lists_of};
+use super::tables::{
+    CLOCK, Tables, Writing, content_key, deadline_key, deadline_of, event_key, lists_of,
+    receipt_key,
+};
 use crate::ask::{Ask, AskId, Event, EventKind};
 use crate::session::Session;
 use crate::store::index::{Index, Row};
@@ -86,6 +88,14 @@ impl Tables<Writing<'_>> {
                 let key = receipt_key(&receipt.key);
                 self.receipts.insert(key.as_slice(), encode(receipt)?.as_slice())?;
             }
+            Record::Twin(twin) => {
+                let key = content_key(&(twin.work, twin.digest));
+                self.twins.insert(&key, encode(twin)?.as_slice())?;
+            }
+            Record::StandingNo(no) => {
+                let key = content_key(&(no.tree, no.digest));
+                self.standing.insert(&key, encode(no)?.as_slice())?;
+            }
             Record::Clock(mark) => self.mark(mark)?,
         }
         Ok(())
@@ -103,7 +113,7 @@ impl Tables<Writing<'_>> {
             None => {
                 self.live.remove(&id)?;
                 if let Some(time) = ask.deadline() {
-                    self.retire.insert(&deadline_key(time, ask.id), ())?;
+                    self.retire.insert(&deadline_key(time, id), ())?;
                 }
                 effects.push(Effect::Settle(ask.id));
             }
@@ -112,7 +122,12 @@ impl Tables<Writing<'_>> {
     }
 
     fn put_session(&mut self, session: &Session) -> Result<(), Trouble> {
-        let before = self.session(session.id)?.map_or_else(Vec::new, |before| lists_of(&before));
+        let before = self.session(session.id)?;
+        self.disarm(before.as_deref())?;
+        if let Some(time) = session.deadline() {
+            self.session_due.insert(&deadline_key(time, session.id.to_bytes()), ())?;
+        }
+        let before = before.map_or_else(Vec::new, |before| lists_of(&before));
         let after = lists_of(session);
         for place in before.iter().filter(|place| !after.contains(place)) {
             self.session_lists.remove(place)?;
@@ -124,6 +139,13 @@ impl Tables<Writing<'_>> {
         Ok(())
     }
 
+    fn disarm(&mut self, session: Option<&Session>) -> Result<(), Trouble> {
+        if let Some((session, time)) = session.and_then(|s| Some((s, s.deadline()?))) {
+            self.session_due.remove(&deadline_key(time, session.id.to_bytes()))?;
+        }
+        Ok(())
+    }
+
     fn remove(&mut self, key: &Key, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
         match key {
             Key::Ask(id) => {
@@ -132,6 +154,7 @@ impl Tables<Writing<'_>> {
             }
             Key::Session(id) => {
                 if let Some(session) = self.session(*id)? {
+                    self.disarm(Some(&session))?;
                     for place in lists_of(&session) {
                         self.session_lists.remove(&place)?;
                     }
@@ -142,6 +165,8 @@ impl Tables<Writing<'_>> {
             Key::Ticket(secret) => drop(self.tickets.remove(&secret.to_bytes())?),
             Key::Token(secret) => drop(self.tokens.remove(&secret.to_bytes())?),
             Key::Receipt(key) => drop(self.receipts.remove(receipt_key(key).as_slice())?),
+            Key::Twin(key) => drop(self.twins.remove(&content_key(key))?),
+            Key::StandingNo(key) => drop(self.standing.remove(&content_key(key))?),
             Key::Clock => drop(self.meta.remove(CLOCK)?),
         }
         Ok(())
@@ -168,14 +193,14 @@ impl Tables<Writing<'_>> {
             Err(_) => None,
         };
         if let Some(time) = deadline
-            && self.retire.remove(&deadline_key(time, id))?.is_some()
+            && self.retire.remove(&deadline_key(time, id.to_bytes()))?.is_some()
         {
             return Ok(());
         }
         let mut place = None;
         for entry in self.retire.iter()? {
             let key = *entry?.0.value();
-            if deadline_of(&key).1 == id {
+            if deadline_of(&key).1 == id.to_bytes() {
                 place = Some(key);
                 break;
             }

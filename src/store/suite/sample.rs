@@ -1,7 +1,9 @@
 //! Records to write, and dice to choose by.
 
 use crate::ask::{Namespace, SessionId, SessionRef, Timestamp, WorkId};
-use crate::session::{Kind, Principal, Secret, SecretHash, Session, Standing, Ticket, Token, Work};
+use crate::session::{
+    Kind, Principal, Secret, SecretHash, Session, Standing, Ticket, Token, Work, WorkManner,
+};
 use crate::store::{ClockMark, ReceiptKey, StoredReceipt, Subject};
 use std::str::FromStr;
 
@@ -70,6 +72,8 @@ pub fn session(number: u8) -> Session {
         works: vec![work_id(number)],
         open_asks: Vec::new(),
         answers_asks: true,
+        wakeable: number % 2 == 0,
+        alive_until: Timestamp::from_millis(1_000 * u64::from(number)),
     }
 }
 
@@ -83,6 +87,7 @@ pub fn work(number: u8) -> Work {
         tree: work_id(number),
         chain: Vec::new(),
         blocking: None,
+        may_ask: true,
         create_time: Timestamp::from_millis(u64::from(number)),
     }
 }
@@ -96,7 +101,7 @@ pub fn ticket(number: u8) -> Ticket {
         sender: reference(number),
         from: work_id(number),
         work: work_id(number),
-        blocking: false,
+        manner: WorkManner::default(),
         expire_time: Timestamp::from_millis(9),
         spent_by: None,
         void: false,

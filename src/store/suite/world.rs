@@ -1,20 +1,20 @@
 //! A small world of sessions, people and asks that goes on at random, by the domain's own rules;
 //! and, kept the plain way, what a store that was told all of it must say.
 
-use super::sample::{Dice, mark, name, receipt, reference, session};
-use crate::ask::{Actor, Answers, WorkId};
+use super::sample::{Dice, mark, name, receipt, reference, session, work};
 use crate::ask::{
-    Answer, Ask, AskId, Command, Content, Draft, Event, ExpiryAction, Filing, Gone, Hop, Idle,
-    Namespace, Now, PersonName, Priority, Question, QuestionOption, Route, SessionId, Span, Target,
-    Timestamp, decide, evolve, fold,
+    Actor, Answer, Answers, Ask, AskId, Carried, Command, Content, Crowd, Draft, Event,
+    ExpiryAction, Filing, Gone, Hop, Idle, Namespace, Now, PersonName, Policy, Priority, Question,
+    QuestionOption, Route, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
 };
 use crate::session::{Session, Standing};
-use crate::store::{Batch, Change, Key, Listing, Record, Scope, SessionScope, Store};
+use crate::store::{Batch, Change, Due, Key, Listing, Record, Scope, SessionScope, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SESSIONS: u8 = 6;
 const PEOPLE: [&str; 3] = ["owner", "ada", "grace"];
 const NAMESPACES: [&str; 2] = ["default", "other"];
+const HOSTS: [&str; 2] = ["local", "ci"];
 
 /// Begins shortly before a million seconds after the epoch; any time will do.
 const BEGINNING: Timestamp = Timestamp::from_millis(999_999_000);
@@ -169,7 +169,10 @@ impl World {
 
     async fn check_deadlines(&self, store: &dyn Store) {
         let each = self.asks.values();
-        let mut all: Vec<_> = each.filter_map(|(ask, _)| Some((ask.deadline()?, ask.id))).collect();
+        let asks = each.filter_map(|(ask, _)| Some((ask.deadline()?, Due::Ask(ask.id))));
+        let each = self.sessions.values();
+        let sessions = each.filter_map(|one| Some((one.deadline()?, Due::Session(one.id))));
+        let mut all: Vec<_> = asks.chain(sessions).collect();
         all.sort_unstable();
         let end = Timestamp::from_millis(u64::MAX);
         for until in all.iter().map(|(time, _)| *time).step_by(3).chain([BEGINNING, end]) {
@@ -205,7 +208,8 @@ impl World {
     pub async fn check_sessions(&self, store: &dyn Store) {
         let families = (1..=SESSIONS).map(|number| SessionScope::Family(session(number).id));
         let namespaces = NAMESPACES.map(|text| SessionScope::Namespace(name(text)));
-        let scopes = families.chain(namespaces).chain([SessionScope::ToSweep, SessionScope::Held]);
+        let marks = [SessionScope::ToSweep, SessionScope::Held, SessionScope::Asleep];
+        let scopes = families.chain(namespaces).chain(marks);
         for scope in scopes {
             let of_scope = self.sessions.values().filter(|session| scope.has(session));
             let (mut listed, mut after) = (Vec::new(), None);
@@ -225,12 +229,14 @@ impl World {
         for number in 1..=SESSIONS {
             let session = reference(number);
             scopes.push(Scope::WaitingOnSession(session.session));
+            scopes.push(Scope::Tree(work(number).id));
             scopes.push(Scope::AskedBy(session.session));
             scopes.push(Scope::VisibleTo(session));
         }
         for namespace in NAMESPACES.map(name::<Namespace>) {
             scopes.push(Scope::Open(namespace.clone()));
             scopes.push(Scope::OnPeople(namespace.clone()));
+            scopes.extend(HOSTS.map(|host| Scope::OfHost(namespace.clone(), name(host))));
             let person = |text| Scope::WaitingOnPerson(namespace.clone(), name(text));
             scopes.extend(PEOPLE.map(person));
         }
@@ -267,13 +273,21 @@ impl World {
                 content,
                 priority: Priority::Normal,
                 expire: expire.map(|after| (after, ExpiryAction::Stop)),
+                defaults: Answers::new(),
+                carried: Carried::default(),
+                route: None,
+                again: false,
             },
             asker: self.anyone(),
+            host: name(self.dice.pick::<&str>(&HOSTS)),
             work: WorkId::new(self.now, [1; 6]),
-            tree: WorkId::new(self.now, [2; 6]),
+            tree: work(1 + self.dice.roll(SESSIONS.into()) as u8).id,
             chain,
             route,
             idle,
+            policy: Policy::default(),
+            crowd: Crowd::default(),
+            standing: None,
         }
     }
 
@@ -311,7 +325,7 @@ impl World {
         let delivery = ask.outcome().map(|outcome| outcome.revision).or(unread).unwrap_or(0);
         let spoken = Actor::Person(person.clone());
         match self.dice.roll(15) {
-            0 => Command::AnswerAgent { by: waiting, digest, answers },
+            0 => Command::AnswerAgent { by: waiting, digest, answers, standing: None },
             1 => Command::Answer { by: person, digest, answers },
             2 => Command::Decline { by: person, digest, note: Some("no".into()) },
             3 => Command::Escalate { by: spoken, hop: ask.hop.index, reason: None, idle },
@@ -321,7 +335,7 @@ impl World {
             7 => Command::MarkSeen { by: person, digest },
             8 => Command::Claim { by: person, length: Span::from_mins(5), take_over: true },
             9 => Command::Release { by: person },
-            10 | 11 => Command::Acknowledge { by: asker, delivery },
+            10 | 11 => Command::Acknowledge { by: Actor::Session(asker), delivery, lease: None },
             12 => {
                 let gone = Gone::Ended(Actor::Timer);
                 let gone = if self.dice.one_in(2) { Gone::Paused } else { gone };
@@ -376,6 +390,11 @@ fn lists(scope: &Scope, ask: &Ask) -> bool {
         Scope::AskedBy(session) => {
             ask.asker.session == *session && (ask.is_open() || ask.is_unread())
         }
+        Scope::OfHost(namespace, host) => {
+            let of_host = ask.namespace == *namespace && ask.host == *host;
+            of_host && (ask.is_open() || ask.is_unread())
+        }
+        Scope::Tree(tree) => ask.is_open() && ask.tree == *tree,
         Scope::VisibleTo(session) => ask.is_open() && ask.is_visible_to(session),
         Scope::Open(namespace) => ask.is_open() && ask.namespace == *namespace,
         Scope::OnPeople(namespace) => on_people && ask.namespace == *namespace,

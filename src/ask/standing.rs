@@ -1,0 +1,113 @@
+//! The same content asked once more: when it is the same ask (rule 13), and when a person's no to it
+//! still stands.
+
+use super::names::{AskId, Namespace, PersonName, WorkId};
+use super::{Actor, Ask, ContentDigest, Delivery, Draft, Ending, Now, State, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Which ask a work filed last with this content. A record of its own, so that its absence can be
+/// guarded too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Twin {
+    /// The work.
+    pub work: WorkId,
+    /// The content.
+    pub digest: ContentDigest,
+    /// The ask.
+    pub ask: AskId,
+    /// How often this record was written.
+    pub revision: u64,
+}
+
+/// A person's no to some content, which binds in the whole tree of works for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingNo {
+    /// The root of the works it binds.
+    pub tree: WorkId,
+    /// What was declined.
+    pub digest: ContentDigest,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// The ask that was declined.
+    pub ask: AskId,
+    /// Who declined it.
+    pub by: PersonName,
+    /// What they said.
+    pub note: Option<String>,
+    /// When.
+    pub time: Timestamp,
+    /// Until when it binds; the time of a person's answer once one has lifted it.
+    pub until: Timestamp,
+    /// How often it was asked again all the same.
+    pub again: u32,
+    /// How often this record was written.
+    pub revision: u64,
+}
+
+impl Ask {
+    /// Whether the same content in the same work is this very ask: it is open, or its outcome is on
+    /// its way (rule 13). What was withdrawn or abandoned is asked anew.
+    pub fn is_same_once_more(&self) -> bool {
+        match &self.state {
+            State::Open => true,
+            State::Settled { outcome, delivery } => {
+                let ended = matches!(outcome.ending, Ending::Withdrawn | Ending::Abandoned);
+                !ended && *delivery == Delivery::Unread
+            }
+        }
+    }
+}
+
+impl Draft {
+    /// Where `ask`, which is the same question, differs from what was sent beside it: field by field.
+    pub fn differs(&self, ask: &Ask) -> Vec<&'static str> {
+        let expire = ask.expiry.map(|expiry| (expiry.after, expiry.action));
+        let route = self.route.clone().unwrap_or_default();
+        let differ = [
+            ("route", ask.route_name != route),
+            ("expire", expire != self.expire || ask.defaults != self.defaults),
+        ];
+        differ.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+    }
+}
+
+impl StandingNo {
+    /// Whether it binds.
+    pub fn stands(&self, now: Now) -> bool {
+        self.until > now.time
+    }
+
+    /// What the end of `ask` makes of the no to its content in its tree, `before`; none where it
+    /// leaves it as it is. A decline puts it there, a person's answer lifts it.
+    pub fn after(ask: &Ask, before: Option<&StandingNo>) -> Option<StandingNo> {
+        let outcome = ask.outcome()?;
+        match (&outcome.ending, &outcome.by) {
+            // A decline that only repeats a standing one prolongs nothing.
+            (Ending::Declined, Actor::Person(by)) if outcome.stands_from.is_none() => {
+                Some(StandingNo {
+                    tree: ask.tree,
+                    digest: ask.digest,
+                    namespace: ask.namespace.clone(),
+                    ask: ask.id,
+                    by: by.clone(),
+                    note: outcome.note.clone(),
+                    time: outcome.time,
+                    until: outcome.time + ask.terms.decline_stands,
+                    again: ask.again,
+                    revision: before.map_or(0, |before| before.revision) + 1,
+                })
+            }
+            (Ending::Answered(_), Actor::Person(_)) => {
+                let before = before.filter(|before| before.until > outcome.time)?;
+                let revision = before.revision + 1;
+                Some(StandingNo { until: outcome.time, revision, ..before.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same, asked again all the same.
+    pub fn asked_again(&self) -> Self {
+        Self { again: self.again + 1, revision: self.revision + 1, ..self.clone() }
+    }
+}

@@ -1,0 +1,163 @@
+//! Which hosts watch, and so would wake a paused session of theirs when something waits on it.
+//! Kept in memory: who does not watch again within [`limits::HOLD_GRACE`] of a daemon's start, or of
+//! the end of its last watch, wakes nobody, and what waits on its paused sessions moves on.
+
+use super::Engine;
+use super::request::Deed;
+use crate::ask::{HostName, Namespace, Timestamp, limits};
+use crate::error::Error;
+use crate::session::{Command, Session};
+use crate::store::SessionScope;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Sessions read at once.
+const AT_ONCE: usize = 256;
+/// How long to leave a store alone that could not be read or written.
+const BACK_OFF: Duration = Duration::from_millis(250);
+
+type Host = (Namespace, HostName);
+
+/// Who watches. Cheap to clone; the clones are one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hosts {
+    watching: Arc<Mutex<HashMap<Host, Watched>>>,
+    /// Somebody has stopped watching.
+    left: Arc<Notify>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Watched {
+    By(usize),
+    /// Nobody since then, or since the start; not yet taken for gone.
+    LeftAt(Timestamp),
+}
+
+impl Hosts {
+    fn watching(&self) -> MutexGuard<'_, HashMap<Host, Watched>> {
+        self.watching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the host of `session` would wake it.
+    pub(super) fn would_wake(&self, session: &Session) -> bool {
+        self.watching().contains_key(&(session.namespace.clone(), session.host.clone()))
+    }
+
+    /// Takes a host for watching until its grace is over.
+    fn expect(&self, host: Host, now: Timestamp) {
+        self.watching().entry(host).or_insert(Watched::LeftAt(now));
+        self.left.notify_one();
+    }
+}
+
+/// While it lives, the host counts as watching.
+pub struct HostWatch {
+    host: Host,
+    engine: Engine,
+}
+
+impl std::fmt::Debug for HostWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostWatch({})", self.host.1)
+    }
+}
+
+impl Drop for HostWatch {
+    fn drop(&mut self) {
+        let hosts = &self.engine.shared.hosts;
+        let mut watching = hosts.watching();
+        let left = match watching.get(&self.host) {
+            Some(Watched::By(count)) if *count > 1 => Watched::By(count - 1),
+            _ => Watched::LeftAt(self.engine.now()),
+        };
+        watching.insert(self.host.clone(), left);
+        hosts.left.notify_one();
+    }
+}
+
+impl Engine {
+    /// A host watches, for as long as what is returned lives.
+    pub fn host_watches(&self, namespace: &Namespace, host: &HostName) -> HostWatch {
+        let host = (namespace.clone(), host.clone());
+        let mut watching = self.shared.hosts.watching();
+        let count = match watching.get(&host) {
+            Some(Watched::By(count)) => *count,
+            _ => 0,
+        };
+        watching.insert(host.clone(), Watched::By(count + 1));
+        drop(watching);
+        HostWatch { host, engine: self.clone() }
+    }
+}
+
+/// Runs for ever.
+pub(super) async fn run(engine: &Engine) {
+    while let Err(error) = take_up(engine).await {
+        tracing::warn!(%error, "paused sessions cannot be listed");
+        tokio::time::sleep(BACK_OFF).await;
+    }
+    loop {
+        let more = engine.shared.hosts.left.notified();
+        if let Err(error) = give_up_due(engine).await {
+            tracing::warn!(%error, "a host that watches no more still counts");
+            tokio::time::sleep(BACK_OFF).await;
+            continue;
+        }
+        let due = |watched: &Watched| match watched {
+            Watched::By(_) => None,
+            Watched::LeftAt(time) => Some(*time + limits::HOLD_GRACE),
+        };
+        let next = engine.shared.hosts.watching().values().filter_map(due).min();
+        match next {
+            Some(next) => tokio::select! {
+                () = more => {}
+                () = engine.shared.clock.wait_until(next) => {}
+            },
+            None => more.await,
+        }
+    }
+}
+
+/// The hosts of sessions that are asleep have the grace, to watch again after a restart.
+async fn take_up(engine: &Engine) -> Result<(), Error> {
+    for session in asleep(engine).await? {
+        engine.shared.hosts.expect((session.namespace.clone(), session.host.clone()), engine.now());
+    }
+    Ok(())
+}
+
+async fn asleep(engine: &Engine) -> Result<Vec<Arc<Session>>, Error> {
+    let (mut after, mut all) = (None, Vec::new());
+    loop {
+        let some = engine.store().sessions(&SessionScope::Asleep, after, AT_ONCE).await?;
+        let Some(last) = some.last() else { return Ok(all) };
+        after = Some(last.id);
+        all.extend(some);
+    }
+}
+
+/// Hosts whose grace is over wake nobody: what waits on their paused sessions is swept.
+async fn give_up_due(engine: &Engine) -> Result<(), Error> {
+    let now = engine.now();
+    let is_due = |watched: &Watched| matches!(watched, Watched::LeftAt(time) if *time + limits::HOLD_GRACE <= now);
+    let due: Vec<Host> = {
+        let watching = engine.shared.hosts.watching();
+        watching
+            .iter()
+            .filter(|(_, watched)| is_due(watched))
+            .map(|(host, _)| host.clone())
+            .collect()
+    };
+    if due.is_empty() {
+        return Ok(());
+    }
+    engine.shared.hosts.watching().retain(|_, watched| !is_due(watched));
+    for session in asleep(engine).await? {
+        if due.contains(&(session.namespace.clone(), session.host.clone())) {
+            engine.submit_own(Deed::OnSession(session.id, Command::Unwatched)).await?;
+        }
+    }
+    Ok(())
+}

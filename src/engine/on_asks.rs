@@ -1,0 +1,346 @@
+//! Deciding what is done to asks: looks up what the rules want to know, and writes down what follows
+//! beside the ask itself. The rules are [`ask::decide`](crate::ask::decide())'s.
+
+use super::batch::{Verdict, keep_receipt};
+use super::request::{Done, File, Request};
+use super::world::{Missing, World};
+use crate::ask::{
+    self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Rejection,
+    Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve, limits,
+};
+use crate::error::Error;
+use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};
+use crate::store::{Change, Key, ReceiptKey, Record, Scope, Subject};
+use std::sync::Arc;
+
+pub(super) fn file(world: &mut World, request: &Request, file: &File, now: Now) -> Verdict {
+    let asker = world.session(file.asker.session)?;
+    let asker = asker.expect("a credential's session exists");
+    let work = match asker.may(SessionDeed::Act).and_then(|()| asker.work(file.work)) {
+        Ok(work) => world.work(work)?.expect("a session's works exist"),
+        Err(denied) => return Ok((None, Err(denied.into()))),
+    };
+    if !work.may_ask {
+        return Ok((None, Err(session::Denied::MayNotAsk.into())));
+    }
+    if let Some(same) = same_once_more(world, file, work.id)? {
+        return Ok(found(request, file, same, now));
+    }
+    let filing = filing(world, file, &asker, &work, now)?;
+    let again = filing.standing.clone().filter(|no| file.draft.again && no.stands(now));
+    let events = match decide(None, &Command::Ask(Box::new(filing)), now) {
+        Ok(events) => events,
+        Err(rejection) => return Ok((None, Err(Error::of_rejection(rejection, file.id, None)))),
+    };
+    let ask = Arc::new(ask::fold(&events).expect("filing makes an ask"));
+    let mut change = Change::default();
+    if ask.is_open() {
+        let opened = session::decide(&asker, &session::Command::Open { ask: file.id }, now);
+        match opened {
+            Ok(opened) => change.writes.extend(opened.map(|s| Record::Session(Arc::new(s)))),
+            Err(denied) => return Ok((None, Err(denied.into()))),
+        }
+    }
+    keep_twin(world, &mut change, &ask)?;
+    change.writes.extend(again.map(|no| Record::StandingNo(Arc::new(no.asked_again()))));
+    change.events.extend(events.into_iter().map(|event| (file.id, event)));
+    change.writes.push(Record::Ask(ask.clone()));
+    let subject = Subject::Ask(file.id);
+    keep_receipt(&mut change, request.intent.as_ref(), subject, false, now);
+    let done = Done { subject: Some(subject), ask: Some(ask), ..Done::default() };
+    Ok((Some(change), Ok(done)))
+}
+
+/// Rule 13: the ask that this work filed with the same content, while it is open or on its way.
+/// Asked again on purpose, only an open one is the same.
+fn same_once_more(
+    world: &mut World,
+    file: &File,
+    work: WorkId,
+) -> Result<Option<Arc<Ask>>, Missing> {
+    let digest = file.draft.content.digest();
+    let Some(twin) = world.twin((work, digest))? else { return Ok(None) };
+    let ask = world.ask(twin.ask)?;
+    Ok(ask.filter(|ask| {
+        let same = ask.digest == digest && ask.is_same_once_more();
+        same && (ask.is_open() || !file.draft.again)
+    }))
+}
+
+/// The ask that is there already, with a receipt of this request's own.
+fn found(
+    request: &Request,
+    file: &File,
+    ask: Arc<Ask>,
+    now: Now,
+) -> (Option<Change>, super::request::Reply) {
+    let subject = Subject::Ask(ask.id);
+    let mut change = Change::default();
+    keep_receipt(&mut change, request.intent.as_ref(), subject, false, now);
+    let differs = file.draft.differs(&ask);
+    let done = Done { subject: Some(subject), replayed: true, differs, ..Done::default() };
+    (Some(change), Ok(Done { ask: Some(ask), ..done }))
+}
+
+fn filing(
+    world: &mut World,
+    file: &File,
+    asker: &Session,
+    work: &Work,
+    now: Now,
+) -> Result<Filing, Missing> {
+    let standing = world.standing((work.tree, file.draft.content.digest()))?;
+    let standing = standing.as_deref().cloned();
+    let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
+    let route = Route::to_sender_then_owner(work.sender(), file.route_timeout);
+    let route = if asked_again { route.of_people() } else { route };
+    let idle = idle_hops(world, &route, &file.asker, work.id)?;
+    let tree = world.count(Scope::Tree(work.tree));
+    let namespace = world.count(Scope::Open(asker.namespace.clone()));
+    Ok(Filing {
+        id: file.id,
+        namespace: asker.namespace.clone(),
+        draft: file.draft.clone(),
+        asker: file.asker.clone(),
+        host: asker.host.clone(),
+        work: work.id,
+        tree: work.tree,
+        chain: work.chain.clone(),
+        route,
+        idle,
+        policy: world.policy,
+        crowd: Crowd { tree: tree?, namespace: namespace? },
+        standing,
+    })
+}
+
+/// The work's record of its ask with this content: whatever it was before, it is `ask` now.
+fn keep_twin(world: &mut World, change: &mut Change, ask: &Ask) -> Result<(), Missing> {
+    let before = world.twin((ask.work, ask.digest))?;
+    let revision = before.map_or(0, |twin| twin.revision) + 1;
+    let twin = Twin { work: ask.work, digest: ask.digest, ask: ask.id, revision };
+    change.writes.push(Record::Twin(Arc::new(twin)));
+    Ok(())
+}
+
+pub(super) fn gone(
+    world: &mut World,
+    request: &Request,
+    ask: AskId,
+    session: SessionId,
+    now: Now,
+) -> Verdict {
+    let Some(session) = world.session(session)? else {
+        return Ok((None, Err(Error::no_such_session(session))));
+    };
+    match gone_how(&session) {
+        // Resumed since: nothing is gone.
+        None => Ok((None, Ok(Done::default()))),
+        Some(gone) => {
+            let command = Command::SessionGone { session: session.id, gone, idle: vec![] };
+            on_ask(world, request, ask, &command, now)
+        }
+    }
+}
+
+fn gone_how(session: &Session) -> Option<Gone> {
+    match &session.standing {
+        Standing::Active => None,
+        Standing::Paused { .. } => Some(Gone::Paused),
+        Standing::Ended { by, .. } => Some(Gone::Ended(by.clone())),
+    }
+}
+
+/// Time has passed for an ask: whatever is due, or its end.
+pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) -> Verdict {
+    match world.ask(id)? {
+        Some(ask) if ask.is_past_retention(now) => purge(world, &ask),
+        _ => on_ask(world, request, id, &Command::Tick { idle: vec![] }, now),
+    }
+}
+
+/// The ask goes, with what is kept of it elsewhere; its receipts go when they are found to be its.
+fn purge(world: &mut World, ask: &Ask) -> Verdict {
+    let mut removes = vec![Key::Ask(ask.id)];
+    let (twin, no) = ((ask.work, ask.digest), (ask.tree, ask.digest));
+    if world.twin(twin)?.is_some_and(|twin| twin.ask == ask.id) {
+        removes.push(Key::Twin(twin));
+    }
+    if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
+        removes.push(Key::StandingNo(no));
+    }
+    Ok((Some(Change { removes, ..Change::default() }), Ok(Done::default())))
+}
+
+/// A receipt goes after its time, and not before its ask (rule 7).
+pub(super) fn forget(world: &mut World, key: &ReceiptKey, now: Now) -> Verdict {
+    let done = Ok(Done::default());
+    let Some(receipt) = world.receipt(key.clone())? else { return Ok((None, done)) };
+    let kept_for_ask = match receipt.subject {
+        Subject::Ask(ask) => world.ask(ask)?.is_some(),
+        Subject::Session(..) | Subject::Work(_) | Subject::Ticket(..) => false,
+    };
+    if kept_for_ask || receipt.time + limits::RECEIPT_KEEP > now.time {
+        return Ok((None, done));
+    }
+    Ok((Some(Change { removes: vec![Key::Receipt(key.clone())], ..Change::default() }), done))
+}
+
+/// Any command on an ask that exists.
+pub(super) fn on_ask(
+    world: &mut World,
+    request: &Request,
+    id: AskId,
+    command: &Command,
+    now: Now,
+) -> Verdict {
+    let Some(before) = world.ask(id)? else { return Ok((None, Err(Error::no_such_ask(id)))) };
+    let mut folding = Folding { ask: before.clone(), events: Vec::new() };
+    sweep_first(world, &mut folding, now)?;
+
+    let denied = match session::acting(command) {
+        Some((session, deed)) => match world.session(session.session)? {
+            Some(session) => session.may(deed).err(),
+            None => Some(session::Denied::Ended),
+        },
+        None => None,
+    };
+    let result = match denied {
+        Some(denied) => Err(Error::from(denied)),
+        None => folding.decide(world, command, now)?,
+    };
+    let mut change = Change::default();
+    let ask = folding.ask.clone();
+    if !folding.events.is_empty() {
+        if before.is_open() && !ask.is_open() {
+            settle(world, &mut change, &ask, now)?;
+        }
+        if before.digest != ask.digest {
+            keep_twin(world, &mut change, &ask)?;
+        }
+        change.events.extend(folding.events.into_iter().map(|event| (id, event)));
+        change.writes.push(Record::Ask(ask.clone()));
+    }
+    let subject = Subject::Ask(id);
+    let reply = result.map(|closed| {
+        keep_receipt(&mut change, request.intent.as_ref(), subject, closed, now);
+        Done { subject: Some(subject), closed, ask: Some(ask), ..Done::default() }
+    });
+    let changes = !change.writes.is_empty();
+    Ok((changes.then_some(change), reply))
+}
+
+/// An ask, and the events that are being added to it.
+struct Folding {
+    ask: Arc<Ask>,
+    events: Vec<Event>,
+}
+
+impl Folding {
+    /// Decides `command` and folds what follows. Whether the ask was closed; an error changes
+    /// nothing.
+    fn decide(
+        &mut self,
+        world: &mut World,
+        command: &Command,
+        now: Now,
+    ) -> Result<Result<bool, Error>, Missing> {
+        let mut command = command.clone();
+        let ask = &self.ask;
+        if ask.is_open() {
+            if let Some(idle) = command.idle_hops() {
+                *idle = idle_hops(world, &ask.route, &ask.asker, ask.work)?;
+            }
+            if let Some(standing) = command.standing() {
+                *standing = world.standing((ask.tree, ask.digest))?.as_deref().cloned();
+            }
+        }
+        match decide(Some(ask), &command, now) {
+            Ok(events) => {
+                for event in events {
+                    self.ask = Arc::new(evolve(Some((*self.ask).clone()), &event));
+                    self.events.push(event);
+                }
+                Ok(Ok(false))
+            }
+            Err(Rejection::Closed) => Ok(Ok(true)),
+            Err(rejection) => Ok(Err(Error::of_rejection(rejection, ask.id, Some(ask)))),
+        }
+    }
+}
+
+/// An ask that another command reaches before the sweep does is decided as if swept: its asker may
+/// have ended, and whom it waits on may be gone.
+fn sweep_first(world: &mut World, folding: &mut Folding, now: Now) -> Result<(), Missing> {
+    let asker = folding.ask.asker.session;
+    let waited_on = match folding.ask.waiting_on() {
+        Some(Target::Session(session)) => Some(session.session),
+        _ => None,
+    };
+    if !folding.ask.is_open() && !folding.ask.is_unread() {
+        return Ok(());
+    }
+    for session in [Some(asker), waited_on].into_iter().flatten() {
+        let gone = world.session(session)?.and_then(|session| gone_how(&session));
+        if let Some(gone) = gone {
+            let command = Command::SessionGone { session, gone, idle: vec![] };
+            let swept = folding.decide(world, &command, now)?;
+            debug_assert!(swept.is_ok(), "a sweep is never refused");
+        }
+    }
+    Ok(())
+}
+
+/// Which hops of `route` cannot answer an ask that belongs to `work` of `asker`'s.
+fn idle_hops(
+    world: &mut World,
+    route: &Route,
+    asker: &SessionRef,
+    work: WorkId,
+) -> Result<IdleHops, Missing> {
+    session::idle_hops(route, |hop| {
+        let below = below(world, hop, work)?;
+        let below = below.as_ref().map(|(work, holder)| (&**work, &**holder));
+        let waiting = world.count(Scope::WaitingOnSession(hop.session))?.0;
+        let full = waiting >= world.policy.waiting_on_session;
+        let session = world.session(hop.session)?;
+        let watched = session.as_ref().is_some_and(|session| world.hosts.would_wake(session));
+        Ok(session::idle(session.as_deref(), asker, below, watched, full))
+    })
+}
+
+/// A work, and the session that holds it.
+type Held = (Arc<Work>, Arc<Session>);
+
+/// The work that `hop` sent, on the way down to `work`; none where it sent none of it.
+fn below(world: &mut World, hop: &SessionRef, work: WorkId) -> Result<Option<Held>, Missing> {
+    let mut next = Some(work);
+    while let Some(id) = next {
+        let Some(work) = world.work(id)? else { return Ok(None) };
+        if work.sender() == Some(hop) {
+            let holder = world.session(work.session.session)?;
+            return Ok(holder.map(|holder| (work, holder)));
+        }
+        next = work.from;
+    }
+    Ok(None)
+}
+
+/// A settled ask counts no longer against its asker; a person's end of it binds, or lifts what
+/// bound.
+fn settle(world: &mut World, change: &mut Change, ask: &Ask, now: Now) -> Result<(), Missing> {
+    if let Some(asker) = world.session(ask.asker.session)? {
+        let command = session::Command::Settle { ask: ask.id };
+        if let Ok(Some(asker)) = session::decide(&asker, &command, now) {
+            change.writes.push(Record::Session(Arc::new(asker)));
+        }
+    }
+    let outcome = ask.outcome().expect("a settled ask has an outcome");
+    let decides = matches!(outcome.ending, Ending::Answered(_) | Ending::Declined);
+    if decides && matches!(outcome.by, Actor::Person(_)) {
+        let before = world.standing((ask.tree, ask.digest))?;
+        let after = StandingNo::after(ask, before.as_deref());
+        change.writes.extend(after.map(|no| Record::StandingNo(Arc::new(no))));
+    }
+    Ok(())
+}
