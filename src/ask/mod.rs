@@ -13,6 +13,7 @@ mod evolve;
 pub mod limits;
 mod moves;
 pub mod names;
+pub mod plan;
 pub mod route;
 pub mod text;
 pub mod time;
@@ -24,9 +25,10 @@ pub use decide::decide;
 pub use event::{Event, EventKind};
 pub use evolve::{evolve, fold};
 pub use names::{
-    Actor, AgentName, AskId, GroupName, HostName, Namespace, PersonName, RequestId, SessionId,
-    SessionRef, WorkId,
+    Actor, AgentName, AskId, GroupName, HostName, Namespace, PersonName, RequestId, RouteName,
+    SessionId, SessionRef, WorkId,
 };
+pub use plan::{Plan, PlanFault, PlanHop, PlanPart, PlanTo, Plans};
 pub use route::{Cause, Hop, HopInForce, Idle, Route, Skipped, Target};
 pub use time::{Now, Span, Timestamp};
 

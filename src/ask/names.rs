@@ -246,6 +246,12 @@ name!(
     plain
 );
 name!(
+    /// What a configured route is called.
+    RouteName,
+    limits::NAME_BYTES,
+    plain
+);
+name!(
     /// What a host is called: the principal whose credential enrolled a session.
     HostName,
     limits::NAME_BYTES,
@@ -265,6 +271,13 @@ name!(
 );
 
 impl Default for Namespace {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+impl Default for RouteName {
+    /// The route of an ask that names none.
     fn default() -> Self {
         Self("default".to_owned())
     }
