@@ -170,7 +170,7 @@ impl Plan {
 /// What is wrong with how often the people of `hops` are asked.
 fn repeat_fault(hops: &[Option<&PlanHop>], repeat: u32) -> Option<String> {
     if !(1..=limits::REPEAT_MAX).contains(&repeat) {
-        return Some(format!("must be from 1 to {}", limits::REPEAT_MAX));
+        return Some(format!("must be a whole number from 1 to {}", limits::REPEAT_MAX));
     }
     let known = || hops.iter().flatten();
     let people = known().filter(|hop| !hop.to.is_session()).count();
