@@ -3,11 +3,13 @@
 //!
 //! `cargo run --example own_store`
 
-use askway::ask::{AskId, Event, SessionId, Timestamp};
+use askway::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use askway::session::Session;
 use askway::store::mem::Mem;
-use askway::store::{Batch, Committed, Fault, Key, Listing, Record, Scope, SessionScope};
-use askway::store::{Store, suite};
+use askway::store::{
+    Batch, Committed, Due, Fault, Key, Listed, Listing, ReceiptKey, Record, Scope,
+};
+use askway::store::{SessionScope, Store, StoredReceipt, suite};
 use async_trait::async_trait;
 use std::sync::Arc;
 
@@ -34,12 +36,18 @@ impl Store for Telling {
     async fn sessions(
         &self,
         of: &SessionScope,
-        after: Option<SessionId>,
-        max: usize,
-    ) -> Result<Vec<Arc<Session>>, Fault> {
-        self.0.sessions(of, after, max).await
+        at: Option<SessionId>,
+        n: usize,
+    ) -> Listed<Session> {
+        self.0.sessions(of, at, n).await
     }
-    async fn deadlines(&self, t: Timestamp, max: usize) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+    async fn asks(&self, after: Option<AskId>, max: usize) -> Listed<Ask> {
+        self.0.asks(after, max).await
+    }
+    async fn receipts(&self, after: Option<&ReceiptKey>, max: usize) -> Listed<StoredReceipt> {
+        self.0.receipts(after, max).await
+    }
+    async fn deadlines(&self, t: Timestamp, max: usize) -> Result<Vec<(Timestamp, Due)>, Fault> {
         self.0.deadlines(t, max).await
     }
     async fn resolve(&self, prefix: &str, max: usize) -> Result<Vec<AskId>, Fault> {

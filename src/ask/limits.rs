@@ -29,7 +29,7 @@ pub const NOTE_BYTES: usize = 4_096;
 pub const TURN_BYTES: usize = 16_384;
 /// Turns of talk on one ask. Beyond this it is a conversation, and wants another ask.
 pub const TURNS: usize = 100;
-/// Bytes of the name of an agent, a person, a group, a host or a namespace.
+/// Bytes of the name of an agent, a person, a group, a route, a host or a namespace.
 pub const NAME_BYTES: usize = 64;
 /// Bytes of a request id: room for a UUID and whatever a caller puts before it.
 pub const REQUEST_ID_BYTES: usize = 128;
@@ -39,8 +39,20 @@ pub const OPEN_ASKS: usize = 4;
 pub const WORKS: usize = 64;
 /// How deep work may be sent below a root session: beyond it nobody knows what was wanted.
 pub const DEPTH: usize = 8;
-/// Hops of one route.
+/// Hops of a route as it is written: more, and nobody sees who is asked when.
 pub const HOPS: usize = 16;
+/// Hops of a route as it is asked, with every sender and every round of people. They are kept with
+/// each ask, and looked at whenever it moves on.
+pub const ROUTE_HOPS: usize = 64;
+/// Rounds in which people are asked in turn: whom ten did not reach, the last hop waits for.
+pub const REPEAT_MAX: u32 = 10;
+/// Routes of one configuration: they are picked by name, from a list that one can read.
+pub const ROUTES: usize = 64;
+/// Groups of one configuration: as many as there are routes to name them.
+pub const GROUPS: usize = 64;
+/// People of one group; they are kept with each ask that may reach them. More is everybody, and
+/// where everybody is asked nobody feels meant.
+pub const GROUP_PEOPLE: usize = 64;
 /// Characters a prefix of an id needs after `ask_`: one in a million, so rarely two.
 pub const PREFIX_CHARS: usize = 4;
 /// Matches an ambiguous prefix lists.
@@ -51,8 +63,24 @@ pub const PREFIX_MATCHES: usize = 10;
 pub const ROUTE_TIMEOUT_MIN: Span = Span::from_millis(1);
 /// Longest time of a hop: a week; who has not answered by then is not there.
 pub const ROUTE_TIMEOUT_MAX: Span = Span::from_hours(7 * 24);
-/// Time of a hop to a session where nothing else is said.
+/// Time of a hop where nothing else is said.
 pub const ROUTE_TIMEOUT: Span = Span::from_mins(15);
+/// Time of all senders together, from the filing, where nothing else is said: two of them in full,
+/// and a person hears of it within half an hour.
+pub const SENDERS_TOTAL: Span = Span::from_mins(30);
+/// How long a person must have been shown an ask before a default may stand, where nothing else is
+/// said: long enough to read it and to object (rule 4).
+pub const PERSON_WINDOW: Span = Span::from_secs(60);
+/// Shortest person window: a glance. Less, and being shown would mean nothing.
+pub const PERSON_WINDOW_MIN: Span = Span::from_secs(1);
+/// Longest person window: who looked an hour ago and said nothing has had their time.
+pub const PERSON_WINDOW_MAX: Span = Span::from_hours(1);
+/// How long a person's no binds, where nothing else is said: a day's work is not asked it twice.
+pub const DECLINE_STANDS: Span = Span::from_hours(24);
+/// Shortest time a no binds: less is what `off` is for.
+pub const DECLINE_STANDS_MIN: Span = Span::from_mins(1);
+/// Longest time a no binds: by then another answer may be right. As long as an ask is kept.
+pub const DECLINE_STANDS_MAX: Span = KEEP;
 /// Shortest expiry: a person cannot be asked in less.
 pub const EXPIRE_MIN: Span = Span::from_mins(1);
 /// Longest expiry.
@@ -79,10 +107,6 @@ pub const KEEP_MIN: Span = Span::from_hours(7 * 24);
 pub const KEEP_MAX: Span = Span::from_hours(90 * 24);
 /// How long a receipt is kept at least, and longer while its ask is.
 pub const RECEIPT_KEEP: Span = KEEP_MIN;
-/// How long a person must have been shown an ask before its default may stand, unless configured.
-pub const PERSON_WINDOW: Span = Span::from_mins(1);
-/// How long a person's decline binds, unless configured.
-pub const DECLINE_STANDS: Span = Span::from_hours(24);
 /// Open asks in one tree of works: beyond it an agent asks instead of working.
 pub const OPEN_IN_TREE: usize = 64;
 /// Open asks that wait on one session: what its model can still keep apart. Further ones go past it.

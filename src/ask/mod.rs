@@ -17,6 +17,7 @@ pub mod limits;
 mod moves;
 pub mod names;
 mod outcome;
+pub mod plan;
 pub mod policy;
 pub mod route;
 mod standing;
@@ -32,15 +33,15 @@ pub use evolve::{evolve, fold};
 pub use expiry::{Expiry, ExpiryAction, ExpiryClock, WhyNoDefault};
 pub use names::{
     Actor, AgentName, AskId, GroupName, HostName, LeaseId, Namespace, PersonName, RequestId,
-    SessionId, SessionRef, WorkId,
+    RouteName, SessionId, SessionRef, WorkId,
 };
 pub use outcome::{Delivery, Ending, Lease, Outcome, State};
+pub use plan::{Plan, PlanFault, PlanHop, PlanPart, PlanTo, Plans};
 pub use policy::{Policy, Terms};
 pub use route::{Cause, Hop, HopInForce, Idle, Route, Skipped, Target};
 pub use standing::{StandingNo, Twin};
 pub use time::{Now, Span, Timestamp};
 
-use names::RouteName;
 use serde::{Deserialize, Serialize};
 
 /// The record: one to four questions, their route and their fate.

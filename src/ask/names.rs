@@ -251,7 +251,7 @@ name!(
     plain
 );
 name!(
-    /// What a route of the configuration is called.
+    /// What a configured route is called.
     RouteName,
     limits::NAME_BYTES,
     plain
@@ -300,6 +300,7 @@ impl Default for Namespace {
 }
 
 impl Default for RouteName {
+    /// The route of an ask that names none.
     fn default() -> Self {
         Self("default".to_owned())
     }

@@ -81,14 +81,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// The sender first, where there is one, for `timeout`; then the person `owner`.
-    pub fn to_sender_then_owner(sender: Option<&SessionRef>, timeout: Span) -> Self {
-        let to = |to, timeout| Hop { to, timeout, within: None };
-        let sender = sender.map(|sender| to(Target::Session(sender.clone()), Some(timeout)));
-        let owner = to(Target::person(PersonName::owner()), None);
-        Self { hops: sender.into_iter().chain([owner]).collect() }
-    }
-
     /// The same, without the sessions.
     pub fn of_people(&self) -> Self {
         let people = self.hops.iter().filter(|hop| hop.to.session().is_none());

@@ -23,8 +23,10 @@ const GONE_WITHIN: Duration = Duration::from_millis(7_500);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each option also stands in the environment (ASKWAY_DATA, ASKWAY_SOCKET, ASKWAY_LISTEN,
-ASKWAY_ROUTE_TIMEOUT, ASKWAY_LOG) and, but for the first, in askway.toml in the data folder, as
-socket, listen, route_timeout and log. A flag wins over the environment, that over the file.
+ASKWAY_ROUTE_TIMEOUT, ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_LOG) and, but
+for the first, in askway.toml in the data folder, as socket, listen, route_timeout, person_window,
+decline_stands, keep and log. A flag wins over the environment, that over the file. The file also
+names routes and groups, as [route.NAME] and [group.NAME].
 
 Examples:
   askway serve

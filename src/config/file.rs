@@ -1,52 +1,65 @@
-//! `askway.toml`: which keys it has, and where each stands. What their values must be is said in
-//! [`config`](super), as for flags and the environment.
+//! `askway.toml`: its keys and tables, and where each stands. What the values of keys must be is said
+//! in [`config`](super), as for flags and the environment; what stands in tables, in `routes`.
 
 use super::Faults;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The keys of the file: where each stands, and its text.
+/// The keys of the file, each with its place and its text.
 pub(super) struct File(BTreeMap<&'static str, (String, String)>);
 
-impl File {
-    const KEYS: [&'static str; 4] = ["socket", "listen", "route_timeout", "log"];
+/// The tables of the file: each name of one stands below one of these.
+pub(super) const TABLES: [&str; 2] = ["route", "group"];
 
-    /// Reads the file, where there is one; what is wrong with it goes to `faults`.
-    pub(super) fn read(path: &Path, faults: &mut Faults) -> Self {
+/// The text of the file at `path`, empty where there is none; that it cannot be read goes to
+/// `faults`.
+pub(super) fn text(path: &Path, faults: &mut Faults) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            faults.add(path.display().to_string(), format!("cannot be read: {error}"));
+        }
+        String::new()
+    })
+}
+
+/// The file's text as TOML: everything in it, in one table without a name. Nothing is in it where it
+/// is not TOML, which goes to `faults`.
+pub(super) fn parse<'t>(source: Source<'t>, faults: &mut Faults) -> DeTable<'t> {
+    DeTable::parse(source.text).map(Spanned::into_inner).unwrap_or_else(|error| {
+        let at = error.span().map_or(0, |span| span.start.min(source.text.len()));
+        faults.add(source.line(at), format!("is not TOML: {}", error.message()));
+        DeTable::new()
+    })
+}
+
+impl File {
+    /// Each is a flag and a variable too.
+    pub(super) const KEYS: [&'static str; 7] =
+        ["socket", "listen", "route_timeout", "person_window", "decline_stands", "keep", "log"];
+
+    /// Reads the keys; what is wrong with them goes to `faults`.
+    pub(super) fn read(root: &DeTable<'_>, source: Source<'_>, faults: &mut Faults) -> Self {
         let mut keys = BTreeMap::new();
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self(keys),
-            Err(error) => {
-                faults.add(path.display().to_string(), format!("cannot be read: {error}"));
-                return Self(keys);
-            }
-        };
-        let line_at = |at: usize| text[..at].matches('\n').count() + 1;
-        let place = |at: usize| format!("{}:{}", path.display(), line_at(at));
-        let table = match DeTable::parse(&text) {
-            Ok(table) => table,
-            Err(error) => {
-                let at = error.span().map_or(0, |span| span.start.min(text.len()));
-                faults.add(place(at), format!("is not TOML: {}", error.message()));
-                return Self(keys);
-            }
-        };
-        for (name, value) in table.get_ref() {
-            let place = format!("{}: {}", place(name.span().start), name.get_ref());
+        for (name, value) in root {
+            let place = format!("{}: {}", source.line(name.span().start), name.get_ref());
             match (Self::KEYS.iter().find(|key| *key == name.get_ref()), value.get_ref()) {
                 (Some(key), DeValue::String(text)) => {
                     keys.insert(*key, (place, text.to_string()));
                 }
                 (Some(_), _) => faults.add(place, "must be a string, in quotes"),
+                (None, _) if TABLES.contains(&name.get_ref().as_ref()) => {}
                 (None, _) if name.get_ref() == "data" => {
                     faults
                         .add(place, "the file lies in the data folder: use --data or ASKWAY_DATA");
                 }
                 (None, _) => {
-                    faults.add(place, format!("is no key; keys are {}", Self::KEYS.join(", ")));
+                    let keys = Self::KEYS.join(", ");
+                    let message =
+                        format!("is no key; keys are {keys}, tables [route.NAME] and [group.NAME]");
+                    faults.add(place, message);
                 }
             }
         }
@@ -56,5 +69,76 @@ impl File {
     /// The text of a key, and its place; none where the file does not say.
     pub(super) fn take(&mut self, key: &str) -> Option<(String, String)> {
         self.0.remove(key)
+    }
+}
+
+/// The file as it lies there: what every place in it is told by.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    pub path: &'t Path,
+    pub text: &'t str,
+}
+
+impl Source<'_> {
+    /// The file and the line of its byte `at`.
+    fn line(self, at: usize) -> String {
+        format!("{}:{}", self.path.display(), self.text[..at].matches('\n').count() + 1)
+    }
+}
+
+/// A value somewhere in the file, with the keys that lead to it.
+#[derive(Clone)]
+pub(super) struct Node<'a> {
+    /// As a fault tells it: `route.climb.hops[1]`.
+    pub key: String,
+    at: usize,
+    value: &'a DeValue<'a>,
+}
+
+impl<'a> Node<'a> {
+    /// What `name` is in the table without a name.
+    pub(super) fn of(root: &'a DeTable<'a>, name: &str) -> Option<Self> {
+        let (key, value) = root.iter().find(|(key, _)| key.get_ref() == name)?;
+        Some(Node { key: name.to_owned(), at: key.span().start, value: value.get_ref() })
+    }
+
+    /// What `name` is in this table; none where this is no table, or does not have it.
+    pub(super) fn get(&self, name: &str) -> Option<Self> {
+        self.entries()?.into_iter().find_map(|(key, node)| (key == name).then_some(node))
+    }
+
+    /// Every name in this table, and what it is; none where this is no table.
+    pub(super) fn entries(&self) -> Option<Vec<(&'a str, Self)>> {
+        let each = self.value.as_table()?.iter().map(|(name, value)| {
+            let key = format!("{}.{}", self.key, name.get_ref());
+            let node = Node { key, at: name.span().start, value: value.get_ref() };
+            (name.get_ref().as_ref(), node)
+        });
+        Some(each.collect())
+    }
+
+    /// Every entry of this list, in order; none where this is no list.
+    pub(super) fn items(&self) -> Option<Vec<Self>> {
+        let each = self.value.as_array()?.iter().enumerate().map(|(index, value)| {
+            let key = format!("{}[{index}]", self.key);
+            Node { key, at: value.span().start, value: value.get_ref() }
+        });
+        Some(each.collect())
+    }
+
+    /// The string, where it is one.
+    pub(super) fn text(&self) -> Option<&'a str> {
+        self.value.as_str()
+    }
+
+    /// The whole number, where it is one that fits.
+    pub(super) fn number(&self) -> Option<u32> {
+        let number = self.value.as_integer()?;
+        u32::from_str_radix(number.as_str(), number.radix()).ok()
+    }
+
+    /// Where it stands: file, line and keys.
+    pub(super) fn place(&self, source: Source<'_>) -> String {
+        format!("{}: {}", source.line(self.at), self.key)
     }
 }

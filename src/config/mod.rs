@@ -4,22 +4,27 @@
 //! A flag wins over the environment, the environment over `askway.toml` in the data folder, the file
 //! over the default:
 //!
-//! | flag              | environment            | file            | default                              |
-//! |-------------------|------------------------|-----------------|--------------------------------------|
-//! | `--data`          | `ASKWAY_DATA`          | (it lies there) | `$XDG_DATA_HOME/askway`, else `~/.local/share/askway` |
-//! | `--socket`        | `ASKWAY_SOCKET`        | `socket`        | `askway.sock` in the data folder     |
-//! | `--listen`        | `ASKWAY_LISTEN`        | `listen`        | `off`                                |
-//! | `--route-timeout` | `ASKWAY_ROUTE_TIMEOUT` | `route_timeout` | `15m`                                |
-//! | `--log`           | `ASKWAY_LOG`           | `log`           | `warn,askway=info`                   |
+//! | flag               | environment             | file             | default                              |
+//! |--------------------|-------------------------|------------------|--------------------------------------|
+//! | `--data`           | `ASKWAY_DATA`           | (it lies there)  | `$XDG_DATA_HOME/askway`, else `~/.local/share/askway` |
+//! | `--socket`         | `ASKWAY_SOCKET`         | `socket`         | `askway.sock` in the data folder     |
+//! | `--listen`         | `ASKWAY_LISTEN`         | `listen`         | `off`                                |
+//! | `--route-timeout`  | `ASKWAY_ROUTE_TIMEOUT`  | `route_timeout`  | `15m`                                |
+//! | `--person-window`  | `ASKWAY_PERSON_WINDOW`  | `person_window`  | `60s`                                |
+//! | `--decline-stands` | `ASKWAY_DECLINE_STANDS` | `decline_stands` | `24h`                                |
+//! | `--keep`           | `ASKWAY_KEEP`           | `keep`           | `30d`                                |
+//! | `--log`            | `ASKWAY_LOG`            | `log`            | `warn,askway=info`                   |
 //!
-//! Every key of the file is a string. This module touches no more than that file; what becomes of a
-//! `Config` is in [`serve`](crate::serve).
+//! Every one of these keys of the file is a string. Its tables, `[route.NAME]` and `[group.NAME]`, say
+//! who is asked: see `routes`. This module touches no more than that file; what becomes of a `Config`
+//! is in [`serve`](crate::serve).
 
 mod file;
+mod routes;
 
-use crate::ask::{Span, limits};
+use crate::ask::{Plans, Span, limits};
 use crate::cli::{length_of_time, place};
-use file::File;
+use file::{File, Source};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
@@ -49,14 +54,28 @@ pub struct Args {
     /// The loopback address to serve on as well, or off [env: ASKWAY_LISTEN] [default: off]
     #[arg(long, value_name = "127.0.0.1:PORT|off", value_parser = listen)]
     pub listen: Option<Listen>,
-    /// How long a session is asked before an ask moves on [env: ASKWAY_ROUTE_TIMEOUT]
-    /// [default: 15m]
+    /// How long whoever is asked has before an ask moves on, where its route does not say
+    /// [env: ASKWAY_ROUTE_TIMEOUT] [default: 15m]
     #[arg(long, value_name = "LENGTH", value_parser = route_timeout)]
     pub route_timeout: Option<Span>,
+    /// How long a person must have been shown an ask before its default may stand
+    /// [env: ASKWAY_PERSON_WINDOW] [default: 60s]
+    #[arg(long, value_name = "LENGTH", value_parser = person_window)]
+    pub person_window: Option<Span>,
+    /// How long a person's no binds, or off [env: ASKWAY_DECLINE_STANDS] [default: 24h]
+    #[arg(long, value_name = "LENGTH|off", value_parser = decline_stands)]
+    pub decline_stands: Option<SpanOrOff>,
+    /// How long a settled ask is kept after its outcome was acknowledged [env: ASKWAY_KEEP]
+    /// [default: 30d]
+    #[arg(long, value_name = "LENGTH", value_parser = keep)]
+    pub keep: Option<Span>,
     /// What to log, on stderr [env: ASKWAY_LOG] [default: warn,askway=info]
     #[arg(long, value_name = "LEVELS", value_parser = log)]
     pub log: Option<String>,
 }
+
+/// A length of time; none is `off`.
+pub type SpanOrOff = Option<Span>;
 
 /// What is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +86,16 @@ pub struct Config {
     pub socket: PathBuf,
     /// Whether to serve on loopback, and where.
     pub listen: Listen,
-    /// How long a session is asked.
+    /// The time of every timed hop of `routes` that names none.
     pub route_timeout: Span,
+    /// Every route an ask may take, by its name.
+    pub routes: Plans,
+    /// How long a person must have been shown an ask before its default may stand.
+    pub person_window: Span,
+    /// How long a person's no binds; none where it binds nobody.
+    pub decline_stands: SpanOrOff,
+    /// How long a settled ask is kept after its outcome was acknowledged.
+    pub keep: Span,
     /// What to log: directives of tracing's filter.
     pub log: String,
 }
@@ -109,9 +136,17 @@ impl Config {
     /// The defaults for a data folder, without environment and file: a test's.
     pub fn of(data: impl Into<PathBuf>) -> Self {
         let data = data.into();
-        let socket = data.join(place::SOCKET);
-        let (listen, route_timeout) = (Listen::Off, limits::ROUTE_TIMEOUT);
-        Self { data, socket, listen, route_timeout, log: LOG.to_owned() }
+        Self {
+            socket: data.join(place::SOCKET),
+            data,
+            listen: Listen::Off,
+            route_timeout: limits::ROUTE_TIMEOUT,
+            routes: Plans::built_in(limits::ROUTE_TIMEOUT),
+            person_window: limits::PERSON_WINDOW,
+            decline_stands: Some(limits::DECLINE_STANDS),
+            keep: limits::KEEP,
+            log: LOG.to_owned(),
+        }
     }
 
     fn from(args: Args, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Faults> {
@@ -120,7 +155,11 @@ impl Config {
         let data = found.and_then(|data| std::path::absolute(data).ok()).ok_or_else(|| {
             faults.clone().and("--data", "is needed: neither ASKWAY_DATA nor HOME names a folder")
         })?;
-        let file = File::read(&data.join(FILE), &mut faults);
+        let path = data.join(FILE);
+        let text = file::text(&path, &mut faults);
+        let source = Source { path: &path, text: &text };
+        let root = file::parse(source, &mut faults);
+        let file = File::read(&root, source, &mut faults);
         let mut told = Told { variable: &variable, file, faults };
 
         let socket = args.socket.map(|socket| ("--socket".to_owned(), socket));
@@ -129,23 +168,34 @@ impl Config {
                 if path.is_empty() { Err("must be a path".into()) } else { Ok(PathBuf::from(path)) }
             })
         });
-        let listen = args.listen.or_else(|| Some(told.say("ASKWAY_LISTEN", "listen", listen)?.1));
-        let route_timeout = args
-            .route_timeout
-            .or_else(|| Some(told.say("ASKWAY_ROUTE_TIMEOUT", "route_timeout", route_timeout)?.1));
-        let log = args.log.or_else(|| Some(told.say("ASKWAY_LOG", "log", log)?.1));
+        let listen = told.or(args.listen, "ASKWAY_LISTEN", "listen", listen);
+        let route_timeout =
+            told.or(args.route_timeout, "ASKWAY_ROUTE_TIMEOUT", "route_timeout", route_timeout);
+        let person_window =
+            told.or(args.person_window, "ASKWAY_PERSON_WINDOW", "person_window", person_window);
+        let decline_stands =
+            told.or(args.decline_stands, "ASKWAY_DECLINE_STANDS", "decline_stands", decline_stands);
+        let keep = told.or(args.keep, "ASKWAY_KEEP", "keep", keep);
+        let log = told.or(args.log, "ASKWAY_LOG", "log", log);
 
         let mut faults = told.faults;
         let socket = socket_path(&data, socket, &mut faults);
+        let route_timeout = route_timeout.unwrap_or(limits::ROUTE_TIMEOUT);
+        let routes = routes::read(&root, source, route_timeout, &mut faults);
         if !faults.0.is_empty() {
             return Err(faults);
         }
+        let otherwise = Self::of(data);
         Ok(Self {
-            data,
             socket,
             listen: listen.unwrap_or_default(),
-            route_timeout: route_timeout.unwrap_or(limits::ROUTE_TIMEOUT),
-            log: log.unwrap_or_else(|| LOG.to_owned()),
+            route_timeout,
+            routes,
+            person_window: person_window.unwrap_or(otherwise.person_window),
+            decline_stands: decline_stands.unwrap_or(otherwise.decline_stands),
+            keep: keep.unwrap_or(otherwise.keep),
+            log: log.unwrap_or(otherwise.log),
+            data: otherwise.data,
         })
     }
 }
@@ -176,6 +226,17 @@ struct Told<'a, V> {
 }
 
 impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
+    /// What was typed, else what [`say`](Self::say) finds.
+    fn or<T>(
+        &mut self,
+        typed: Option<T>,
+        variable: &str,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        typed.or_else(|| self.say(variable, key, read).map(|(_, value)| value))
+    }
+
     /// The value of `variable`, else of `key` in the file, with its place; none where neither says
     /// anything. The file's is looked at even where the environment wins.
     fn say<T>(
@@ -226,13 +287,30 @@ fn listen(text: &str) -> Result<Listen, String> {
 }
 
 fn route_timeout(text: &str) -> Result<Span, String> {
-    let must = || {
-        let (min, max) = (limits::ROUTE_TIMEOUT_MIN, limits::ROUTE_TIMEOUT_MAX);
-        format!("must be a length of time from {min} to {max}, such as 15m, 90s or 2h")
-    };
-    let span = Span::from(length_of_time(text).map_err(|_| must())?);
-    let fits = (limits::ROUTE_TIMEOUT_MIN..=limits::ROUTE_TIMEOUT_MAX).contains(&span);
-    if fits { Ok(span) } else { Err(must()) }
+    length(text, limits::ROUTE_TIMEOUT_MIN, limits::ROUTE_TIMEOUT_MAX, "15m, 90s or 2h")
+}
+
+fn person_window(text: &str) -> Result<Span, String> {
+    length(text, limits::PERSON_WINDOW_MIN, limits::PERSON_WINDOW_MAX, "60s or 5m")
+}
+
+fn decline_stands(text: &str) -> Result<SpanOrOff, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let (min, max) = (limits::DECLINE_STANDS_MIN, limits::DECLINE_STANDS_MAX);
+    length(text, min, max, "24h or 7d, or off").map(Some)
+}
+
+fn keep(text: &str) -> Result<Span, String> {
+    length(text, limits::KEEP_MIN, limits::KEEP_MAX, "30d")
+}
+
+fn length(text: &str, min: Span, max: Span, such_as: &str) -> Result<Span, String> {
+    let found = length_of_time(text).ok().map(Span::from);
+    found
+        .filter(|span| (min..=max).contains(span))
+        .ok_or_else(|| format!("must be a length of time from {min} to {max}, such as {such_as}"))
 }
 
 fn log(text: &str) -> Result<String, String> {

@@ -1,5 +1,7 @@
 //! Where each setting comes from, and what is refused with its place.
 
+mod routes;
+
 use super::*;
 use std::fs;
 
@@ -87,6 +89,53 @@ fn values_are_what_they_must_be() {
     }
     for bad in ["", "5", "0s", "-1m", "8d", "169h", "soon", "1us"] {
         assert!(route_timeout(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn the_three_lengths_are_bounded_and_one_may_be_off() {
+    let (secs, hours) = (Span::from_secs, Span::from_hours);
+    for (text, span) in [("1s", secs(1)), ("60s", secs(60)), ("1h", hours(1))] {
+        assert_eq!(person_window(text), Ok(span), "{text}");
+    }
+    for (text, span) in [("1m", Some(secs(60))), ("30d", Some(hours(720))), ("off", None)] {
+        assert_eq!(decline_stands(text), Ok(span), "{text}");
+    }
+    for (text, span) in [("7d", hours(168)), ("720h", hours(720)), ("90d", hours(2_160))] {
+        assert_eq!(keep(text), Ok(span), "{text}");
+    }
+    let bad = |read: &dyn Fn(&str) -> bool, texts: &[&str]| {
+        texts.iter().find(|text| read(text)).map(ToString::to_string)
+    };
+    assert_eq!(bad(&|text| person_window(text).is_ok(), &["999ms", "61m", "off", "60"]), None);
+    assert_eq!(bad(&|text| decline_stands(text).is_ok(), &["59s", "31d", "Off", ""]), None);
+    assert_eq!(bad(&|text| keep(text).is_ok(), &["6d", "91d", "off", "0s"]), None);
+}
+
+#[test]
+fn off_is_a_value_that_a_flag_and_a_file_can_say() {
+    let folder = folder("decline_stands = \"off\"\nperson_window = \"5s\"\nkeep = \"8d\"\n");
+    let config = load(folder.path(), Args::default(), &[("ASKWAY_KEEP", "9d")]).unwrap();
+    assert_eq!((config.decline_stands, config.person_window), (None, Span::from_secs(5)));
+    assert_eq!(config.keep, Span::from_hours(9 * 24));
+    let set = [("ASKWAY_DECLINE_STANDS", "1h")];
+    let stands = |args| load(folder.path(), args, &set).unwrap().decline_stands;
+    assert_eq!(stands(Args::default()), Some(Span::from_hours(1)));
+    assert_eq!(stands(Args { decline_stands: Some(None), ..Args::default() }), None);
+}
+
+#[test]
+fn every_key_stands_in_the_table_of_this_module_and_of_the_readme() {
+    let module = include_str!("mod.rs").lines().filter(|line| line.starts_with("//! |"));
+    let readme = include_str!("../../README.md").lines().filter(|line| line.starts_with("| `--"));
+    let (module, readme): (Vec<_>, Vec<_>) = (module.collect(), readme.collect());
+    for key in File::KEYS {
+        let (flag, variable) = (key.replace('_', "-"), key.to_uppercase());
+        let spelled = [format!("`--{flag}"), format!("`ASKWAY_{variable}`"), format!("`{key}`")];
+        for table in [&module, &readme] {
+            let says = |line: &&&str| spelled.iter().all(|word| line.contains(word.as_str()));
+            assert_eq!(table.iter().filter(says).count(), 1, "{key}");
+        }
     }
 }
 

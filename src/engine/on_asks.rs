@@ -92,7 +92,7 @@ fn filing(
     let standing = world.standing((work.tree, file.draft.content.digest()))?;
     let standing = standing.as_deref().cloned();
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
-    let route = Route::to_sender_then_owner(work.sender(), file.route_timeout);
+    let route = file.plan.route(&work.chain);
     let route = if asked_again { route.of_people() } else { route };
     let idle = idle_hops(world, &route, &file.asker, work.id)?;
     let tree = world.count(Scope::Tree(work.tree));

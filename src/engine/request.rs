@@ -1,7 +1,7 @@
 //! What the engine is asked to do, and what it says then.
 
 use crate::ask::{
-    AgentName, Ask, AskId, Command, Draft, HostName, Namespace, SessionId, SessionRef, Span, WorkId,
+    AgentName, Ask, AskId, Command, Draft, HostName, Namespace, Plan, SessionId, SessionRef, WorkId,
 };
 use crate::error::Error;
 use crate::session::{self, Manner, SecretHash, Session, Token, WorkManner};
@@ -62,8 +62,8 @@ pub struct File {
     pub work: Option<WorkId>,
     /// What it sent.
     pub draft: Draft,
-    /// How long its sender is asked.
-    pub route_timeout: Span,
+    /// Who is asked, before it is looked up who sent the work.
+    pub plan: Plan,
 }
 
 /// A host or a ticket makes a session.

@@ -14,7 +14,7 @@ mod folder;
 
 pub use folder::{Holder, Lock};
 
-use crate::ask::{HostName, PersonName};
+use crate::ask::{HostName, PersonName, Policy, Terms};
 use crate::cli::place;
 use crate::config::{Config, Listen};
 use crate::grpc::{self, Listeners};
@@ -82,7 +82,13 @@ impl Daemon {
 
         let path = config.data.join("askway.redb");
         let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
-        let settings = Settings { route_timeout: config.route_timeout, ..Settings::default() };
+        let terms = Terms {
+            person_window: config.person_window,
+            decline_stands: config.decline_stands.unwrap_or_default(),
+            keep: config.keep,
+        };
+        let policy = Policy { terms, ..Policy::default() };
+        let settings = Settings { routes: config.routes.clone(), policy };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;
         install(&service, &config.data).await?;

@@ -3,8 +3,8 @@
 use super::authorize::{Call, authorize};
 use super::{Caller, Receipt, Service, Verdict};
 use crate::ask::{
-    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, LeaseId, PersonName,
-    QuestionOption, RequestId, SessionRef, Span, WorkId,
+    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, LeaseId, PersonName, Plan,
+    QuestionOption, RequestId, RouteName, SessionRef, Span, WorkId,
 };
 use crate::engine::request::{Deed, File, Reply, Request};
 use crate::error::{Error, Refusal};
@@ -30,11 +30,20 @@ impl Service {
         let asker = session_of(caller);
         let intent = caller.intent(request, Call::Ask, &(work, &draft));
         let id = self.fresh(AskId::new);
-        let route_timeout = self.settings.route_timeout;
-        let file = File { id, asker, work, draft, route_timeout };
+        let plan = self.plan(draft.route.as_ref())?;
+        let file = File { id, asker, work, draft, plan };
         let deed = Deed::File(Box::new(file));
         let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
         self.receipt(reply, None, false).await
+    }
+
+    fn plan(&self, name: Option<&RouteName>) -> Result<Plan, Error> {
+        let routes = &self.settings.routes;
+        let plan = name.map_or_else(|| Some(routes.default_plan()), |name| routes.get(name));
+        plan.cloned().ok_or_else(|| {
+            let names: Vec<_> = routes.names().map(RouteName::as_str).collect();
+            Error::invalid("route", format!("is none of the routes here: {}", names.join(", ")))
+        })
     }
 
     /// A person answers.

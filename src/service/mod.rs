@@ -24,7 +24,7 @@ pub use sessions::{Accepted, Changed, Enrolled, Resumed, Secrets, Sent};
 pub use stream::{IDLE as HOLD_IDLE, Watch};
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
-use crate::ask::{Ask, AskId, Namespace, Policy, RequestId, SessionId, Span, Timestamp};
+use crate::ask::{Ask, AskId, Namespace, Plans, Policy, RequestId, SessionId, Timestamp};
 use crate::engine::clock::{Machine, Source};
 use crate::engine::request::{Deed, Intent, Request};
 use crate::engine::{Engine, HoldGuard};
@@ -60,15 +60,16 @@ pub struct Credential {
 /// What a daemon may be told.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long a session is asked.
-    pub route_timeout: Span,
+    /// The routes an ask may name.
+    pub routes: Plans,
     /// What the rules of an ask are told.
     pub policy: Policy,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { route_timeout: crate::ask::limits::ROUTE_TIMEOUT, policy: Policy::default() }
+        let routes = Plans::built_in(crate::ask::limits::ROUTE_TIMEOUT);
+        Self { routes, policy: Policy::default() }
     }
 }
 

@@ -29,6 +29,7 @@ fn session(number: u8) -> Session {
         "worker".parse().unwrap(),
         "me".parse().unwrap(),
         None,
+        Manner::default(),
         (hash(TOKEN), hash(HOLD)),
         Now::at(START),
     )
@@ -78,7 +79,7 @@ macro_rules! names {
     };
 }
 
-names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle Swept }
+names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle Swept Renew Unwatched Tick }
 
 /// A session in each standing with one open ask, its sweep done: a new standing does not compile
 /// until it has a column.
@@ -254,7 +255,7 @@ fn ticket(sender: &Session, from: &Work) -> Ticket {
         sender: sender.reference(),
         from: from.id,
         work: work(50),
-        blocking: false,
+        manner: WorkManner::default(),
         expire_time: START + limits::TICKET_LIFE,
         spent_by: None,
         void: false,
@@ -329,7 +330,8 @@ fn c111_chains_are_bounded_and_never_close() {
 fn blocked() -> (Session, Session, Work) {
     let (sender, taker) = (session(1), session(2));
     let from = Work::root(work(1), &sender, now());
-    let ticket = Ticket { blocking: true, ..ticket(&sender, &from) };
+    let ticket =
+        Ticket { manner: WorkManner { blocking: true, may_ask: true }, ..ticket(&sender, &from) };
     let (made, _) = ticket.redeem(&taker, Some(&sender), &from, now()).unwrap();
     (sender, taker, made)
 }
@@ -339,10 +341,12 @@ fn rule_09_each_fact_that_makes_a_hop_idle() {
     let (sender, asker, work) = blocked();
     let asker_is = asker.reference();
     let free = Work { blocking: None, ..work.clone() };
-    let fact = |hop: Option<&Session>, work: &Work| idle(hop, &asker_is, Some((work, &asker)));
+    let fact = |hop: Option<&Session>, work: &Work| {
+        idle(hop, &asker_is, Some((work, &asker)), false, false)
+    };
 
     assert_eq!(fact(Some(&sender), &free), None);
-    assert_eq!(idle(Some(&sender), &asker_is, None), None);
+    assert_eq!(idle(Some(&sender), &asker_is, None, false, false), None);
     assert_eq!(fact(None, &free), Some(Idle::Ended), "not known any more");
     let ended = then(&sender, &Command::End { by: me() });
     assert_eq!(fact(Some(&ended), &free), Some(Idle::Ended));
@@ -359,7 +363,7 @@ fn rule_09_each_fact_that_makes_a_hop_idle() {
 fn rule_09_a_pause_an_end_or_a_resume_of_who_does_the_work_unblocks_its_sender() {
     let (sender, taker, work) = blocked();
     let asker = session(3).reference();
-    let fact = |taker: &Session| idle(Some(&sender), &asker, Some((&work, taker)));
+    let fact = |taker: &Session| idle(Some(&sender), &asker, Some((&work, taker)), false, false);
     assert_eq!(fact(&taker), Some(Idle::Blocked));
     let paused = then(&taker, &Command::Pause);
     let resumed = then(&paused, &Command::Resume { token: hash(11), hold: hash(12) });

@@ -54,17 +54,13 @@ pub trait Store: Send + Sync + 'static {
         scope: &SessionScope,
         after: Option<SessionId>,
         limit: usize,
-    ) -> Result<Vec<Arc<Session>>, Fault>;
+    ) -> Listed<Session>;
 
     /// All asks after `after`, open or not, oldest first, at most `limit`.
-    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Fault>;
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Listed<Ask>;
 
     /// All receipts after `after`, in the order of their keys, at most `limit`.
-    async fn receipts(
-        &self,
-        after: Option<&ReceiptKey>,
-        limit: usize,
-    ) -> Result<Vec<Arc<StoredReceipt>>, Fault>;
+    async fn receipts(&self, after: Option<&ReceiptKey>, limit: usize) -> Listed<StoredReceipt>;
 
     /// What has the earliest deadlines at or before `until`, earliest first, at most `limit`.
     async fn deadlines(
@@ -77,6 +73,9 @@ pub trait Store: Send + Sync + 'static {
     /// and those settled lately; at most `limit`, in any order.
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
 }
+
+/// A stretch of records.
+pub type Listed<T> = Result<Vec<Arc<T>>, Fault>;
 
 /// What time alone will change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,15 +2,15 @@
 //! is about.
 
 use askway::ask::{
-    Actor, Answer, Answers, Ask, AskId, Content, Draft, Ending, PersonName, Priority, Question,
-    QuestionOption, RequestId, SessionId, SessionRef, Span, Timestamp,
+    Actor, Answer, Answers, Ask, AskId, Carried, Content, Draft, Ending, PersonName, Priority,
+    Question, QuestionOption, RequestId, SessionId, SessionRef, Span, Timestamp,
 };
 use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
 use askway::service::{
-    AskScope, Caller, Credential, Receipt, Service, Settings, Verdict, WatchMessage,
+    AskFilter, AskScope, Caller, Credential, Receipt, Service, Settings, Verdict, WatchMessage,
 };
-use askway::session::{Principal, Secret};
+use askway::session::{Manner, Principal, Secret, WorkManner};
 use askway::store::Store;
 use askway::store::mem::Mem;
 use std::sync::Arc;
@@ -77,13 +77,15 @@ impl Bench {
 
     /// A session that `sender` sent work to.
     pub async fn child(&self, agent: &str, sender: &Agent, blocking: bool) -> Agent {
-        let sent = self.service.send_work(&sender.caller, fresh(), None, blocking).await.unwrap();
+        let manner = WorkManner { blocking, ..WorkManner::default() };
+        let sent = self.service.send_work(&sender.caller, fresh(), None, manner).await.unwrap();
         self.enroll(agent, None, sent.ticket).await
     }
 
     async fn enroll(&self, agent: &str, caller: Option<&Caller>, ticket: Option<Secret>) -> Agent {
         let agent = agent.parse().unwrap();
-        let enrolled = self.service.enroll(caller, fresh(), agent, ticket).await.unwrap();
+        let enrolled =
+            self.service.enroll(caller, fresh(), agent, Manner::default(), ticket).await.unwrap();
         let (token, hold) = enrolled.secrets.expect("a new session has secrets");
         let caller = self.log_in(&token).await.unwrap();
         Agent { caller, token, hold }
@@ -140,7 +142,11 @@ impl Bench {
     }
 
     pub async fn inbox(&self, caller: &Caller) -> Vec<AskId> {
-        let page = self.service.list(caller, AskScope::WaitingOnMe, None, 500).await.unwrap();
+        let page = self
+            .service
+            .list(caller, AskScope::WaitingOnMe, &AskFilter::default(), None, 500)
+            .await
+            .unwrap();
         page.asks.iter().map(|ask| ask.id).collect()
     }
 
@@ -175,7 +181,15 @@ pub fn draft(question: &str) -> Draft {
         multiple: false,
     };
     let content = Content { questions: vec![question], context: String::new() };
-    Draft { content, priority: Priority::Normal, expire: None }
+    Draft {
+        content,
+        priority: Priority::Normal,
+        expire: None,
+        defaults: Answers::new(),
+        carried: Carried::default(),
+        route: None,
+        again: false,
+    }
 }
 
 pub fn yes() -> Answers {

@@ -2,13 +2,14 @@
 //! empty.
 
 use crate::bench::*;
-use askway::ask::{AskId, Event, SessionId, Timestamp};
+use askway::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use askway::error::{Error, Reason};
-use askway::service::{AskScope, Verdict};
+use askway::service::{AskFilter, AskScope, Verdict};
 use askway::session::Session;
 use askway::store::mem::Mem;
 use askway::store::{
-    Batch, Change, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+    Batch, Change, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope, SessionScope,
+    Store, StoredReceipt,
 };
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -88,11 +89,25 @@ impl Store for Held {
         self.mem.sessions(scope, after, limit).await
     }
 
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Arc<Ask>>, Fault> {
+        self.works()?;
+        self.mem.asks(after, limit).await
+    }
+
+    async fn receipts(
+        &self,
+        after: Option<&ReceiptKey>,
+        limit: usize,
+    ) -> Result<Vec<Arc<StoredReceipt>>, Fault> {
+        self.works()?;
+        self.mem.receipts(after, limit).await
+    }
+
     async fn deadlines(
         &self,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
         self.works()?;
         self.mem.deadlines(until, limit).await
     }
@@ -148,7 +163,10 @@ async fn rule_17_unknown_is_not_empty() {
     tokio_stream::StreamExt::next(&mut watch).await.unwrap().unwrap();
 
     store.fails.store(true, Ordering::SeqCst);
-    let list = bench.service.list(&lead.caller, AskScope::WaitingOnMe, None, 10).await;
+    let list = bench
+        .service
+        .list(&lead.caller, AskScope::WaitingOnMe, &AskFilter::default(), None, 10)
+        .await;
     assert!(is_unavailable(list));
     assert!(is_unavailable(bench.service.get(&lead.caller, &ask.id.to_string()).await));
     assert!(is_unavailable(bench.service.status(&bench.owner).await));

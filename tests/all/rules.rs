@@ -207,12 +207,13 @@ async fn rule_11_delivered_means_acknowledged() {
     assert_eq!(unread.delivery(), Some(&Delivery::Unread));
     let revision = unread.outcome().unwrap().revision;
     for _ in 0..2 {
-        let read = bench.service.acknowledge(&worker.caller, fresh(), ask.id, revision).await;
+        let read = bench.service.acknowledge(&worker.caller, fresh(), ask.id, revision, None).await;
         assert!(matches!(accepted(read).delivery(), Some(Delivery::Acknowledged(_))));
     }
-    let other = bench.service.acknowledge(&lead.caller, fresh(), ask.id, revision).await;
+    let other = bench.service.acknowledge(&lead.caller, fresh(), ask.id, revision, None).await;
     assert_eq!(refused(other), Reason::NotAsker);
-    let wrong = bench.service.acknowledge(&worker.caller, fresh(), ask.id, revision + 1).await;
+    let wrong =
+        bench.service.acknowledge(&worker.caller, fresh(), ask.id, revision + 1, None).await;
     assert!(matches!(wrong, Err(Error::NotFound(_))));
 }
 
@@ -333,5 +334,5 @@ async fn c10_an_expired_ask_says_expired_and_nobody_decided() {
     bench.advance(Span::from_mins(5));
     let expired = bench.until(ask.id, |ask| !ask.is_open()).await;
     let State::Settled { outcome, .. } = &expired.state else { panic!("it is settled") };
-    assert_eq!((&outcome.ending, &outcome.by), (&Ending::Expired, &Actor::Timer));
+    assert_eq!((&outcome.ending, &outcome.by), (&Ending::Expired(None), &Actor::Timer));
 }

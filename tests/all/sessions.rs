@@ -4,7 +4,7 @@ use crate::bench::*;
 use askway::ask::{Cause, Delivery, Ending, Span, limits};
 use askway::error::{Error, Reason};
 use askway::service::Verdict;
-use askway::session::Standing;
+use askway::session::{Manner, Standing, WorkManner};
 use askway::store::mem::Mem;
 use std::sync::Arc;
 use tokio_stream::StreamExt;
@@ -13,8 +13,15 @@ use tokio_stream::StreamExt;
 async fn a_replayed_enroll_mints_anew_until_the_first_token_is_used() {
     let bench = Bench::new().await;
     let request = fresh();
-    let enroll =
-        || bench.service.enroll(Some(&bench.host), request.clone(), "lead".parse().unwrap(), None);
+    let enroll = || {
+        bench.service.enroll(
+            Some(&bench.host),
+            request.clone(),
+            "lead".parse().unwrap(),
+            Manner::default(),
+            None,
+        )
+    };
     let first = enroll().await.unwrap();
     let second = enroll().await.unwrap();
     assert_eq!(first.session.id, second.session.id);
@@ -31,14 +38,21 @@ async fn a_ticket_is_minted_anew_until_it_is_redeemed_and_then_only_replays() {
     let bench = Bench::new().await;
     let lead = bench.root("lead").await;
     let request = fresh();
-    let send = || bench.service.send_work(&lead.caller, request.clone(), None, false);
+    let send =
+        || bench.service.send_work(&lead.caller, request.clone(), None, WorkManner::default());
     let (first, second) = (send().await.unwrap(), send().await.unwrap());
     let third = send().await.unwrap();
     assert_eq!((first.work, second.work), (second.work, third.work));
     let enroll_id = fresh();
     let enroll = |ticket: &askway::session::Secret| {
         let agent = "worker".parse().unwrap();
-        bench.service.enroll(None, enroll_id.clone(), agent, Some(ticket.clone()))
+        bench.service.enroll(
+            None,
+            enroll_id.clone(),
+            agent,
+            Manner::default(),
+            Some(ticket.clone()),
+        )
     };
     let void = enroll(&first.ticket.unwrap()).await.unwrap_err();
     assert!(matches!(void, Error::Refused(refusal) if refusal.reason == Reason::BadTicket));
@@ -48,7 +62,10 @@ async fn a_ticket_is_minted_anew_until_it_is_redeemed_and_then_only_replays() {
     let again = enroll(&ticket).await.unwrap();
     assert!(again.replayed, "a spent ticket still authenticates the replay of its own Enroll");
     assert_eq!(again.session.id, worker.session.id);
-    let other = bench.service.enroll(None, fresh(), "other".parse().unwrap(), Some(ticket)).await;
+    let other = bench
+        .service
+        .enroll(None, fresh(), "other".parse().unwrap(), Manner::default(), Some(ticket))
+        .await;
     assert!(matches!(other, Err(Error::Refused(refusal)) if refusal.reason == Reason::BadTicket));
     assert!(send().await.unwrap().ticket.is_none(), "after its use the secret is not said again");
 }
@@ -58,12 +75,25 @@ async fn a_ticket_expires_and_dies_with_its_sender() {
     let bench = Bench::new().await;
     let lead = bench.root("lead").await;
     let ticket = || async {
-        bench.service.send_work(&lead.caller, fresh(), None, false).await.unwrap().ticket.unwrap()
+        bench
+            .service
+            .send_work(&lead.caller, fresh(), None, WorkManner::default())
+            .await
+            .unwrap()
+            .ticket
+            .unwrap()
     };
     let (late, orphan) = (ticket().await, ticket().await);
     bench.advance(limits::TICKET_LIFE);
-    let redeem =
-        |ticket| bench.service.enroll(None, fresh(), "worker".parse().unwrap(), Some(ticket));
+    let redeem = |ticket| {
+        bench.service.enroll(
+            None,
+            fresh(),
+            "worker".parse().unwrap(),
+            Manner::default(),
+            Some(ticket),
+        )
+    };
     let said = redeem(late).await.unwrap_err();
     assert!(matches!(said, Error::Refused(refusal) if refusal.reason == Reason::TicketExpired));
     bench.service.end(&lead.caller, fresh(), None).await.unwrap();
@@ -79,11 +109,16 @@ async fn work_goes_no_deeper_than_eight_and_never_up() {
     for depth in 1..=limits::DEPTH {
         deepest = bench.child(&format!("level-{depth}"), &deepest, false).await;
     }
-    let said = bench.service.send_work(&deepest.caller, fresh(), None, false).await.unwrap_err();
+    let said = bench
+        .service
+        .send_work(&deepest.caller, fresh(), None, WorkManner::default())
+        .await
+        .unwrap_err();
     assert!(matches!(said, Error::Refused(refusal) if refusal.reason == Reason::TooDeep));
 
     let child = bench.child("child", &root, false).await;
-    let sent = bench.service.send_work(&child.caller, fresh(), None, false).await.unwrap();
+    let sent =
+        bench.service.send_work(&child.caller, fresh(), None, WorkManner::default()).await.unwrap();
     let up = bench.service.accept_work(&root.caller, fresh(), sent.ticket.unwrap()).await;
     assert!(matches!(up, Err(Error::Refused(refusal)) if refusal.reason == Reason::WorkCycle));
 }
@@ -93,7 +128,8 @@ async fn a_session_with_two_works_asks_the_sender_of_each() {
     let bench = Bench::new().await;
     let (one, worker) = bench.pair().await;
     let two = bench.root("other-lead").await;
-    let sent = bench.service.send_work(&two.caller, fresh(), None, false).await.unwrap();
+    let sent =
+        bench.service.send_work(&two.caller, fresh(), None, WorkManner::default()).await.unwrap();
     let work = bench.service.accept_work(&worker.caller, fresh(), sent.ticket.unwrap()).await;
     let second = work.unwrap().work;
     let latest = bench.ask(&worker, "for the latest?").await;
@@ -232,7 +268,7 @@ async fn turns_and_the_outcome_are_delivered_in_order_until_acknowledged() {
             assert_eq!(got, revision, "the turn first");
         }
     }
-    accepted(bench.service.acknowledge(&worker.caller, fresh(), ask.id, 3).await);
+    accepted(bench.service.acknowledge(&worker.caller, fresh(), ask.id, 3, None).await);
     let mut watch = bench.service.watch_deliveries(&worker.caller).await.unwrap();
     let other = bench.ask(&worker, "another?").await;
     accepted(bench.answer_agent(&lead, &other).await);

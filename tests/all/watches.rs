@@ -107,7 +107,8 @@ async fn an_inbox_shows_what_came_changed_and_left() {
     let bench = Bench::new().await;
     let (lead, worker) = bench.pair().await;
     let first = bench.ask(&worker, "first?").await;
-    let mut inbox = bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe).await.unwrap();
+    let mut inbox =
+        bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe, None).await.unwrap();
     let Some(Ok(InboxMessage::Snapshot { asks, total: 1 })) = inbox.next().await else { panic!() };
     assert_eq!(asks[0].id, first.id);
     let second = bench.ask(&worker, "second?").await;
@@ -126,7 +127,8 @@ async fn an_inbox_shows_what_came_changed_and_left() {
         };
         left += gone.len();
     }
-    let mut people = bench.service.watch_inbox(&bench.owner, AskScope::WaitingOnMe).await.unwrap();
+    let mut people =
+        bench.service.watch_inbox(&bench.owner, AskScope::WaitingOnMe, None).await.unwrap();
     let Some(Ok(InboxMessage::Snapshot { total: 2, .. })) = people.next().await else { panic!() };
 }
 
@@ -134,7 +136,8 @@ async fn an_inbox_shows_what_came_changed_and_left() {
 async fn an_inbox_that_keeps_changing_sends_two_batches_a_second_at_most() {
     let bench = Bench::new().await;
     let (lead, worker) = bench.pair().await;
-    let mut inbox = bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe).await.unwrap();
+    let mut inbox =
+        bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe, None).await.unwrap();
     let begun = std::time::Instant::now();
     assert!(matches!(inbox.next().await, Some(Ok(InboxMessage::Snapshot { total: 0, .. }))));
     for batch in 1..=2 {

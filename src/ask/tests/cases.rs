@@ -8,7 +8,7 @@ fn c10_an_expiry_is_nobodys_no() {
     let ask = filed(vec![to_people(&["owner"], None)], Some(mins(60)));
     let expired = then(&ask, &tick(&ask), after(mins(60)));
     let outcome = expired.outcome().unwrap();
-    assert_eq!((&outcome.ending, &outcome.by), (&Ending::Expired, &Actor::Timer));
+    assert_eq!((&outcome.ending, &outcome.by), (&Ending::Expired(None), &Actor::Timer));
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn c14_an_answer_at_the_deadline_and_the_expiry_in_both_orders() {
 
     let expired = then(&ask, &tick(&ask), now);
     assert_eq!(rejected(&expired, &answer(&ask, "owner"), now), Rejection::Closed);
-    assert_eq!(expired.outcome().unwrap().ending, Ending::Expired);
+    assert_eq!(expired.outcome().unwrap().ending, Ending::Expired(None));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn c18_an_answer_before_anybody_waits_is_kept_for_them() {
     assert_eq!(outcome.by, Actor::Session(lead()));
     assert_eq!(answered.delivery(), Some(&Delivery::Unread));
     assert!(answered.is_unread(), "it is offered until the asker has it");
-    let kept = FILED + mins(1) + limits::RETENTION_UNREAD;
+    let kept = FILED + mins(1) + limits::KEEP_MAX;
     assert!(!answered.is_past_retention(Now::at(Timestamp::from_millis(kept.as_millis() - 1))));
     assert!(answered.is_past_retention(Now::at(kept)));
 }
@@ -46,7 +46,7 @@ fn c28_each_way_of_being_over_says_which_and_when() {
     let withdrawn = then(&ask, &withdraw(), after(mins(2)));
     let ends = [
         (&answered, Ending::Answered(answers("Postgres")), mins(1)),
-        (&expired, Ending::Expired, mins(60)),
+        (&expired, Ending::Expired(None), mins(60)),
         (&withdrawn, Ending::Withdrawn, mins(2)),
     ];
     for (ask, ending, when) in ends {
@@ -220,7 +220,7 @@ fn c09_a_claim_holds_the_timers_and_what_was_left_runs_on() {
     let held = then(&held, &claim("ann", 15, true), after(mins(30)));
     let released = then(&held, &Command::Release { by: person("ann") }, after(mins(40)));
     assert_eq!(released.hop.deadline, Some(FILED + mins(45)));
-    assert_eq!(released.expiry.map(|expiry| expiry.time), Some(FILED + mins(90)));
+    assert_eq!(released.expiry.and_then(|expiry| expiry.due()), Some(FILED + mins(90)));
 
     // An expiry has at least a minute, to say something in.
     let late = then(&ask, &tick(&ask), after(mins(15)));

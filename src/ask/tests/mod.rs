@@ -96,13 +96,21 @@ fn filing(hops: Vec<Hop>, expire: Option<Span>) -> Filing {
             content: content(),
             priority: Priority::Normal,
             expire: expire.map(|after| (after, ExpiryAction::Stop)),
+            defaults: Answers::new(),
+            carried: Carried::default(),
+            route: None,
+            again: false,
         },
         asker: worker(),
+        host: "local".parse().unwrap(),
         work: WorkId::new(FILED, [1; 6]),
         tree: WorkId::new(FILED, [0; 6]),
         chain: vec![lead(), chief()],
         idle: vec![None; hops.len()],
         route: Route { hops },
+        policy: Policy::default(),
+        crowd: Crowd::default(),
+        standing: None,
     }
 }
 
@@ -151,7 +159,7 @@ fn tick(ask: &Ask) -> Command {
 }
 
 fn answer_agent(ask: &Ask, by: SessionRef) -> Command {
-    Command::AnswerAgent { by, digest: ask.digest, answers: answers("SQLite") }
+    Command::AnswerAgent { by, digest: ask.digest, answers: answers("SQLite"), standing: None }
 }
 
 fn answer(ask: &Ask, by: &str) -> Command {

@@ -134,6 +134,7 @@ impl Attempt {
                 by: session(by),
                 digest: digest(fresh),
                 answers: pick.answers(ask),
+                standing: None,
             },
             Attempt::Answer(by, fresh, pick) => Command::Answer {
                 by: person(by),
@@ -168,9 +169,11 @@ impl Attempt {
                 Command::Claim { by: person(by), length: mins(*minutes), take_over: *take_over }
             }
             Attempt::Release(by) => Command::Release { by: person(by) },
-            Attempt::Acknowledge(by, delivery) => {
-                Command::Acknowledge { by: session(by), delivery: *delivery }
-            }
+            Attempt::Acknowledge(by, delivery) => Command::Acknowledge {
+                by: Actor::Session(session(by)),
+                delivery: *delivery,
+                lease: None,
+            },
             Attempt::SessionGone(who, for_good, drawn) => Command::SessionGone {
                 session: session(who).session,
                 gone: if *for_good { ended() } else { Gone::Paused },
@@ -291,7 +294,7 @@ proptest! {
         }
         prop_assert!(!ask.route.hops.is_empty());
         let with_people = matches!(ask.waiting_on(), Some(Target::People { .. }));
-        prop_assert!(with_people || ask.outcome().is_some_and(|o| o.ending == Ending::Expired));
+        prop_assert!(with_people || ask.outcome().is_some_and(|o| o.ending == Ending::Expired(None)));
         prop_assert!(ask.visited.iter().any(|hop| ask.route.hops[*hop].to.session().is_none()));
     }
 }

@@ -89,7 +89,7 @@ fn rule_04_an_expiry_that_came_while_a_session_was_asked_is_dropped_however_late
     // Held by a claim, it has not come.
     let claimed = then(&ask, &claim("owner", 15, false), after(mins(50)));
     let refused = then(&claimed, &escalate(&claimed, Actor::Session(lead()), 0), after(mins(62)));
-    assert_eq!(refused.expiry.map(|expiry| expiry.time), Some(FILED + mins(72)));
+    assert_eq!(refused.expiry.and_then(|expiry| expiry.due()), Some(FILED + mins(72)));
 }
 
 #[test]
@@ -129,7 +129,8 @@ fn rule_05_only_whom_it_waits_on() {
 fn rule_05_whose_turn_it_is_is_said_before_what_is_wrong_with_the_answer() {
     let ask = to_lead_then_owner();
     let digest = Content { questions: vec![], context: String::new() }.digest();
-    let command = Command::AnswerAgent { by: chief(), digest, answers: Answers::new() };
+    let command =
+        Command::AnswerAgent { by: chief(), digest, answers: Answers::new(), standing: None };
     assert_eq!(rejected(&ask, &command, after(mins(1))), Rejection::NotSender);
 }
 
@@ -245,7 +246,8 @@ fn rule_11_delivered_means_acknowledged_in_order() {
     let ask = then(&ask, &reply("2 GB", &[]), at);
     let ask = then(&ask, &say(Actor::Person(owner())), at);
     assert_eq!(unread(&ask), [2, 4], "the asker's own turn needs no delivery");
-    let acknowledge = |delivery| Command::Acknowledge { by: worker(), delivery };
+    let acknowledge =
+        |delivery| Command::Acknowledge { by: Actor::Session(worker()), delivery, lease: None };
 
     let first = then(&ask, &acknowledge(2), at);
     assert_eq!(unread(&first), [4]);
@@ -268,7 +270,7 @@ fn rule_11_a_turn_stays_unread_when_the_asker_withdraws() {
     let ask = then(&to_lead_then_owner(), &say(Actor::Person(owner())), after(mins(1)));
     let withdrawn = then(&ask, &withdraw(), after(mins(2)));
     assert!(withdrawn.is_unread());
-    let read = Command::Acknowledge { by: worker(), delivery: 2 };
+    let read = Command::Acknowledge { by: Actor::Session(worker()), delivery: 2, lease: None };
     assert!(!then(&withdrawn, &read, after(mins(3))).is_unread());
     let nobody = then(&withdrawn, &gone(&withdrawn, &worker(), ended()), after(mins(3)));
     assert!(!nobody.is_unread());
@@ -316,7 +318,11 @@ fn rule_18_history_is_enough() {
         (6, &|ask| Command::MarkSeen { by: owner(), digest: ask.digest }),
         (7, &|ask| escalate(ask, Actor::Session(lead()), 0)),
         (8, &|ask| Command::Answer { by: owner(), digest: ask.digest, answers: answers("Redis") }),
-        (9, &|ask| Command::Acknowledge { by: worker(), delivery: ask.revision }),
+        (9, &|ask| Command::Acknowledge {
+            by: Actor::Session(worker()),
+            delivery: ask.revision,
+            lease: None,
+        }),
     ];
     for (minute, command) in steps {
         let (events, next) = run(&ask, &command(&ask), after(mins(minute)));

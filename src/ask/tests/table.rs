@@ -122,7 +122,7 @@ macro_rules! names {
 }
 
 names! {
-    Ask AnswerAgent Answer Decline Escalate Withdraw Say Reply MarkSeen Claim Release Acknowledge
+    Ask AnswerAgent Answer Decline Escalate Withdraw Say Reply MarkSeen Claim Release Lease Acknowledge
     SessionGone Tick
 }
 
@@ -138,7 +138,7 @@ fn column(ask: &Ask) -> &'static str {
             (Ending::Answered(_), Delivery::Acknowledged(_)) => "acked",
             (Ending::Answered(_), Delivery::Undeliverable { .. }) => "undeliverable",
             (Ending::Declined, _) => "declined",
-            (Ending::Expired, _) => "expired",
+            (Ending::Expired(_), _) => "expired",
             (Ending::Withdrawn, _) => "withdrawn",
             (Ending::Abandoned, _) => "abandoned",
         },
@@ -159,7 +159,11 @@ fn states() -> Vec<Ask> {
     let claimed = then(&session, &claim("owner", 5, false), at);
     let answered = then(&session, &answer_agent(&session, lead()), at);
     let revision = answered.revision;
-    let acked = then(&answered, &Command::Acknowledge { by: worker(), delivery: revision }, at);
+    let acked = then(
+        &answered,
+        &Command::Acknowledge { by: Actor::Session(worker()), delivery: revision, lease: None },
+        at,
+    );
     let undeliverable = then(&answered, &gone(&answered, &worker(), ended()), at);
     let declined = then(&session, &decline(&session, "owner"), at);
     let expired = then(&people, &tick(&people), after(mins(60)));
@@ -196,10 +200,15 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "AnswerAgent asker" => answer_agent(ask, worker()),
         "AnswerAgent chain" => answer_agent(ask, chief()),
         "AnswerAgent namesake" => answer_agent(ask, other_lead()),
-        "AnswerAgent stale" => {
-            Command::AnswerAgent { by: lead(), digest: stale, answers: answers("SQLite") }
+        "AnswerAgent stale" => Command::AnswerAgent {
+            by: lead(),
+            digest: stale,
+            answers: answers("SQLite"),
+            standing: None,
+        },
+        "AnswerAgent empty" => {
+            Command::AnswerAgent { by: lead(), digest, answers: Answers::new(), standing: None }
         }
-        "AnswerAgent empty" => Command::AnswerAgent { by: lead(), digest, answers: Answers::new() },
         "Answer person" => answer(ask, "ann"),
         "Answer stale" => {
             Command::Answer { by: owner(), digest: stale, answers: answers("SQLite") }
@@ -236,10 +245,18 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "Claim long" => claim("owner", 16, false),
         "Release owner" => Command::Release { by: owner() },
         "Release ann" => Command::Release { by: person("ann") },
-        "Acknowledge turn" => Command::Acknowledge { by: worker(), delivery: 2 },
-        "Acknowledge filed" => Command::Acknowledge { by: worker(), delivery: 1 },
-        "Acknowledge outcome" => Command::Acknowledge { by: worker(), delivery: outcome },
-        "Acknowledge asked" => Command::Acknowledge { by: lead(), delivery: 2 },
+        "Acknowledge turn" => {
+            Command::Acknowledge { by: Actor::Session(worker()), delivery: 2, lease: None }
+        }
+        "Acknowledge filed" => {
+            Command::Acknowledge { by: Actor::Session(worker()), delivery: 1, lease: None }
+        }
+        "Acknowledge outcome" => {
+            Command::Acknowledge { by: Actor::Session(worker()), delivery: outcome, lease: None }
+        }
+        "Acknowledge asked" => {
+            Command::Acknowledge { by: Actor::Session(lead()), delivery: 2, lease: None }
+        }
         "SessionGone paused" => gone(ask, &worker(), Gone::Paused),
         "SessionGone asker" => gone(ask, &worker(), ended()),
         "SessionGone asked" => gone(ask, &lead(), ended()),
@@ -366,14 +383,25 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             assert_eq!(ask.hop.deadline, timeout.map(|timeout| now.time + timeout));
         }
         EventKind::Answered { by, answers } => ends(ask, &Ending::Answered(answers.clone()), by),
-        EventKind::Declined { by, note } => {
+        EventKind::Declined { by, note, .. } => {
             ends(ask, &Ending::Declined, &Actor::Person(by.clone()));
             assert_eq!(ask.outcome().map(|outcome| &outcome.note), Some(note));
         }
         EventKind::Withdrawn { by, .. } => {
             ends(ask, &Ending::Withdrawn, &Actor::Session(by.clone()));
         }
-        EventKind::Expired => ends(ask, &Ending::Expired, &Actor::Timer),
+        EventKind::Expired { answers } => {
+            ends(ask, &Ending::Expired(answers.clone()), &Actor::Timer);
+        }
+        EventKind::DefaultHeld { why, until } => {
+            let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
+            assert_eq!(ask.expiry.map(|expiry| expiry.clock), Some(clock));
+        }
+        EventKind::TurnHoldLapsed => assert_eq!(ask.turn_hold, None),
+        EventKind::Leased { lease, until, .. } => {
+            let held = ask.lease.as_ref().map(|held| (held.id, held.until));
+            assert_eq!(held, Some((*lease, *until)));
+        }
         EventKind::Abandoned { by } => ends(ask, &Ending::Abandoned, by),
         EventKind::Said { by, text } => {
             let turn = ask.turns.last().unwrap();
@@ -385,7 +413,7 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             assert_eq!(ask.hop, before.hop, "the route timer moved");
             assert_ne!(ask.digest, before.digest);
             assert_eq!(ask.digest, ask.content.digest());
-            assert_eq!(ask.expiry.map(|expiry| expiry.time), Some(now.time + mins(60)));
+            assert_eq!(ask.expiry.and_then(|expiry| expiry.due()), Some(now.time + mins(60)));
         }
         EventKind::Seen { by, digest } => {
             assert!(ask.seen.iter().any(|seen| seen.by == *by && seen.digest == *digest));
@@ -399,7 +427,7 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             // Claimed one minute in, of fifteen and sixty.
             assert_eq!(ask.hop.deadline, Some(now.time + mins(14)));
             let expiry = now.time + mins(59);
-            assert_eq!(ask.expiry.map(|expiry| expiry.time), Some(expiry));
+            assert_eq!(ask.expiry.and_then(|expiry| expiry.due()), Some(expiry));
         }
         EventKind::Acknowledged { delivery } => {
             let read = |turn: &Turn| turn.revision > *delivery || !turn.unread;
@@ -423,7 +451,7 @@ fn ends(ask: &Ask, ending: &Ending, by: &Actor) {
     let delivered = match ending {
         Ending::Withdrawn => matches!(ask.delivery(), Some(Delivery::Acknowledged(_))),
         Ending::Abandoned => matches!(ask.delivery(), Some(Delivery::Undeliverable { .. })),
-        Ending::Answered(_) | Ending::Declined | Ending::Expired => {
+        Ending::Answered(_) | Ending::Declined | Ending::Expired(_) => {
             ask.delivery() == Some(&Delivery::Unread)
         }
     };

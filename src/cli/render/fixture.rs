@@ -135,10 +135,12 @@ pub fn settled(kind: v1::OutcomeKind) -> v1::Ask {
             note,
             settle_time: time(5_000),
             revision: 3,
+            stands_from_ask_id: String::new(),
         }),
         delivery: Some(v1::DeliveryStatus {
             state: v1::DeliveryState::Unread.into(),
             reason: String::new(),
+            lease: None,
         }),
         ..open()
     }
@@ -147,6 +149,7 @@ pub fn settled(kind: v1::OutcomeKind) -> v1::Ask {
 /// A receipt with an open ask.
 pub fn receipt(result: v1::Result, reason: &str) -> v1::Receipt {
     v1::Receipt {
+        differs: Vec::new(),
         result: result.into(),
         replayed: false,
         reason: reason.into(),

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::ask::{
-    AskId, Command, Content, Draft, Expiry, ExpiryAction, Filing, Idle, Now, PersonName, Priority,
-    Question, Route, SessionId, SessionRef, WorkId, decide, evolve,
+    Answers, AskId, Carried, Command, Content, Crowd, Draft, Expiry, ExpiryAction, Filing, Idle,
+    Now, PersonName, Plan, Policy, Priority, Question, SessionId, SessionRef, WorkId, decide,
+    evolve,
 };
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_123);
@@ -25,12 +26,24 @@ fn filing() -> Command {
     Command::Ask(Box::new(Filing {
         id: AskId::new(START, [1; 6]),
         namespace: Default::default(),
-        draft: Draft { content, priority: Priority::High, expire },
+        draft: Draft {
+            content,
+            priority: Priority::High,
+            expire,
+            defaults: Answers::new(),
+            carried: Carried::default(),
+            route: None,
+            again: false,
+        },
         asker: agent("worker"),
+        host: "local".parse().unwrap(),
         work: WorkId::new(START, [2; 6]),
         tree: WorkId::new(START, [2; 6]),
         chain: vec![agent("lead")],
-        route: Route::to_sender_then_owner(Some(&agent("lead")), Span::from_mins(15)),
+        route: Plan::built_in(Span::from_mins(15)).route(&[agent("lead")]),
+        policy: Policy::default(),
+        crowd: Crowd::default(),
+        standing: None,
         idle: vec![Some(Idle::Blocked), None],
     }))
 }

@@ -4,8 +4,8 @@
 use super::sample::{Dice, mark, name, receipt, reference, session, work};
 use crate::ask::{
     Actor, Answer, Answers, Ask, AskId, Carried, Command, Content, Crowd, Draft, Event,
-    ExpiryAction, Filing, Gone, Hop, Idle, Namespace, Now, PersonName, Policy, Priority, Question,
-    QuestionOption, Route, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
+    ExpiryAction, Filing, Gone, Hop, Idle, Namespace, Now, PersonName, Plan, Policy, Priority,
+    Question, QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
 };
 use crate::session::{Session, Standing};
 use crate::store::{Batch, Change, Due, Key, Listing, Record, Scope, SessionScope, Store};
@@ -247,7 +247,7 @@ impl World {
         let chain = (0..self.dice.roll(3)).map(|_| self.anyone()).collect::<Vec<_>>();
         let people = Target::People { group: None, people: vec![name("ada"), name("grace")] };
         let timeout = Span::from_mins(1 + self.dice.roll(20));
-        let mut route = Route::to_sender_then_owner(chain.first(), timeout);
+        let mut route = Plan::built_in(timeout).route(&chain);
         if self.dice.one_in(3) {
             route.hops.insert(0, Hop { to: people, timeout: Some(timeout), within: None });
         }

@@ -83,6 +83,7 @@ async fn a_ticket_enrolls_without_a_credential_and_not_with_a_bad_one() {
         request_id: "one".into(),
         agent: "worker".into(),
         ticket: ticket.into(),
+        ..Default::default()
     };
     let status = sessions.enroll(enroll("")).await.unwrap_err();
     assert_eq!(reason(&status), "NO_CREDENTIAL");

@@ -71,18 +71,19 @@ async fn every_malformed_field_of_every_call_on_asks_is_named_at_once() {
         priority: -1,
         expire: length(-1, 0),
         on_expire: 7,
+        ..Default::default()
     }) names "request_id", "work_id", "priority", "on_expire", "expire", "context",
         "questions[0].id", "questions[0].question", "questions[0].options[0].label");
     wrong!(asks.get_ask(v1::GetAskRequest { ask_id: "ab".into() }) names "ask_id");
     wrong!(asks.list_asks(v1::ListAsksRequest {
-        scope: 9, page_size: 501, page_token: "next".into(),
+        scope: 9, page_size: 501, page_token: "next".into(), filter: None,
     }) names "scope", "page_token", "page_size");
     wrong!(asks.list_events(v1::ListEventsRequest {
         ask_id: ask_id(), after_revision: 0, page_size: u32::MAX,
     }) names "ask_id", "page_size");
     wrong!(asks.watch_ask(v1::WatchAskRequest { ask_id: ask_id(), after_revision: None })
         names "ask_id");
-    wrong!(asks.watch_inbox(v1::WatchInboxRequest { scope: -3 }) names "scope");
+    wrong!(asks.watch_inbox(v1::WatchInboxRequest { scope: -3, ..Default::default() }) names "scope");
 
     let answers = || {
         let text = Some("a".repeat(limits::ANSWER_TEXT_BYTES + 1));
@@ -137,7 +138,8 @@ async fn every_malformed_field_of_every_call_on_asks_is_named_at_once() {
     for delivery_id in ["", "dlv_x_1", "ask_00000000000000000000", "dlv_00000000000000000000_-1"] {
         wrong!(asks.acknowledge_delivery(v1::AcknowledgeDeliveryRequest {
             request_id: request_id(), delivery_id: delivery_id.into(),
-        }) names "request_id", "delivery_id");
+            lease_token: "x".into(),
+        }) names "request_id", "delivery_id", "lease_token");
     }
     daemon.stop().await;
 }
@@ -149,10 +151,11 @@ async fn every_malformed_field_of_every_call_on_sessions_is_named_at_once() {
     let request_id = || "two\nlines".to_owned();
     let session_id = || "wrk_00000000000000000000".to_owned();
     wrong!(sessions.send_work(v1::SendWorkRequest {
-        request_id: request_id(), from_work_id: "wrk_".into(), blocking: true,
+        request_id: request_id(), from_work_id: "wrk_".into(), blocking: true, no_asks: false,
     }) names "request_id", "from_work_id");
     wrong!(sessions.enroll(v1::EnrollRequest {
         request_id: request_id(), agent: "-rf".into(), ticket: daemon.owner.expose().into(),
+        ..Default::default()
     }) names "request_id", "agent", "ticket");
     wrong!(sessions.accept_work(v1::AcceptWorkRequest {
         request_id: request_id(), ticket: String::new(),

@@ -146,7 +146,8 @@ fn a_delivery_says_how_far_it_is() {
     ];
     for (state, reason, expected) in table {
         let mut settled = fixture::settled(v1::OutcomeKind::Answered);
-        let delivery = v1::DeliveryStatus { state: state.into(), reason: reason.into() };
+        let delivery =
+            v1::DeliveryStatus { state: state.into(), reason: reason.into(), lease: None };
         settled.delivery = Some(delivery);
         assert_eq!(read(&ask(&settled))["delivery"], expected);
     }
