@@ -2,6 +2,7 @@
 
 mod bench;
 mod faults;
+mod matrix;
 mod races;
 mod rules;
 mod sessions;
