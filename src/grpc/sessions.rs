@@ -6,9 +6,9 @@ use super::server::{AUTHORIZATION, Api, Reply, StreamOf, reply};
 use super::status::status;
 use super::v1::{self, session_service_server::SessionService};
 use crate::error::Error;
-use crate::service::{Changed, HOLD_IDLE};
+use crate::service::{Changed, HoldMessage};
 use crate::session::{Kind, Manner, WorkManner};
-use futures_util::stream;
+use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
 
 #[async_trait]
@@ -102,30 +102,16 @@ impl SessionService for Api {
         let mut fields = Fields::default();
         let secret = fields.secret("hold_secret", Kind::Hold, &request.hold_secret);
         let secret = fields.done(secret)?;
-        let (session, hold) = self.service.hold(&caller, secret).await.map_err(status)?;
-        let held = v1::Held { session: Some(convert::session(&session)) };
-        let first = Some(Message::Held(held));
-        // The stream owns the hold: when the connection goes, so does it.
-        let start = (first, hold, self.service.clone(), false);
-        let messages = stream::unfold(start, |(first, hold, service, ended)| async move {
-            if ended {
-                return None;
+        let hold = self.service.watch_hold(&caller, secret).await.map_err(status)?;
+        let messages = hold.map(|message| match message {
+            Ok(HoldMessage::Held(session)) => {
+                Ok(Message::Held(v1::Held { session: Some(convert::session(&session)) }))
             }
-            if let Some(first) = first {
-                return Some((Ok(first), (None, hold, service, false)));
-            }
-            tokio::select! {
-                () = service.stopping() => {
-                    Some((Err(status(Error::stopping())), (None, hold, service, true)))
-                }
-                () = tokio::time::sleep(HOLD_IDLE) => {
-                    Some((Ok(Message::Idle(v1::HoldIdle {})), (None, hold, service, false)))
-                }
-            }
+            Ok(HoldMessage::Idle) => Ok(Message::Idle(v1::HoldIdle {})),
+            Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::HoldSessionResponse { message: Some(message) };
-        let messages = tokio_stream::StreamExt::map(messages, move |message| message.map(wrap));
-        reply(Box::pin(messages))
+        reply(Box::pin(messages.map(move |message| message.map(wrap))))
     }
 
     async fn pause_session(

@@ -20,8 +20,8 @@ pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
-pub use sessions::{Accepted, Changed, Enrolled, Resumed, Secrets, Sent};
-pub use stream::{IDLE as HOLD_IDLE, Watch};
+pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, Sent};
+pub use stream::Watch;
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
 use crate::ask::{Ask, AskId, Namespace, Plans, Policy, RequestId, SessionId, Timestamp};

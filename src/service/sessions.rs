@@ -3,11 +3,13 @@
 use super::asks::session_of;
 use super::authorize::{Call, authorize, authorize_on_session};
 use super::reads::PAGE_MAX;
+use super::stream::{Found, Look, Watch};
 use super::{Caller, Hold, Service, intent, new_secret};
 use crate::ask::{AgentName, Namespace, RequestId, SessionId, Timestamp, WorkId};
+use crate::engine::hub::Topic;
 use crate::engine::request::{Deed, Done, Enroll, Enroller, Intent, Request, SendWork};
 use crate::error::{Error, Reason};
-use crate::session::{Command, Denied, Kind, Manner, Principal, Secret, Session, WorkManner};
+use crate::session::{self, Command, Denied, Kind, Manner, Principal, Secret, Session, WorkManner};
 use crate::store::{SessionScope, Subject};
 use std::sync::Arc;
 
@@ -178,12 +180,25 @@ impl Service {
         caller: &Caller,
         secret: Secret,
     ) -> Result<(Arc<Session>, Hold), Error> {
-        authorize(caller, Call::HoldSession, None)?;
-        let held = self.engine.hold(session_of(caller).session, secret.hash()).await;
-        held.map_err(|error| match error {
-            Error::Refused(refusal) => Error::Precondition(refusal.reason, refusal.message),
-            other => other,
-        })
+        let id = holding(caller)?;
+        let held = self.engine.hold(id, secret.hash()).await;
+        held.map_err(precondition)
+    }
+
+    /// The same as a stream: it ends when somebody pauses or ends the session.
+    ///
+    /// # Errors
+    ///
+    /// As [`hold`](Self::hold); in the stream also stopping and unavailable.
+    pub async fn watch_hold(
+        &self,
+        caller: &Caller,
+        secret: Secret,
+    ) -> Result<Watch<HoldMessage>, Error> {
+        let id = holding(caller)?;
+        let subscription = self.subscribe(Topic::Session(id));
+        let (session, hold) = self.hold(caller, secret).await?;
+        Ok(self.watch(subscription, HoldLook { id, first: Some(session), _hold: hold }))
     }
 
     /// Stops a session for now; none is the caller.
@@ -296,6 +311,54 @@ impl Service {
 
     async fn submit(&self, intent: Intent, deed: Deed) -> Result<Done, Error> {
         self.engine.submit(Request { intent: Some(intent), deed }).await
+    }
+}
+
+/// One message of HoldSession.
+#[derive(Clone, Debug)]
+pub enum HoldMessage {
+    /// First: it is held.
+    Held(Arc<Session>),
+    /// Nothing has happened for a while.
+    Idle,
+}
+
+struct HoldLook {
+    id: SessionId,
+    first: Option<Arc<Session>>,
+    /// When the stream goes, so does the hold.
+    _hold: Hold,
+}
+
+impl Look for HoldLook {
+    type Message = HoldMessage;
+
+    async fn look(&mut self, service: &Service) -> Result<Found<HoldMessage>, Error> {
+        if let Some(session) = self.first.take() {
+            return Ok(Found::more([HoldMessage::Held(session)]));
+        }
+        let session = service.session(self.id).await?;
+        let session = session.ok_or_else(|| Error::no_such_session(self.id))?;
+        session.may(session::Deed::Act).map_err(|denied| precondition(denied.into()))?;
+        Ok(Found::more([]))
+    }
+
+    fn idle(&self) -> HoldMessage {
+        HoldMessage::Idle
+    }
+}
+
+/// The session that holds itself.
+fn holding(caller: &Caller) -> Result<SessionId, Error> {
+    authorize(caller, Call::HoldSession, None)?;
+    Ok(session_of(caller).session)
+}
+
+/// A stream has no receipt that could say it.
+fn precondition(error: Error) -> Error {
+    match error {
+        Error::Refused(refusal) => Error::Precondition(refusal.reason, refusal.message),
+        other => other,
     }
 }
 
