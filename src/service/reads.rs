@@ -176,26 +176,34 @@ impl Service {
         id: AskId,
         after: u64,
     ) -> Result<(Option<Arc<Ask>>, Vec<(Event, Arc<Ask>)>), Error> {
-        let mut at = 0;
-        let mut ask: Option<Arc<Ask>> = None;
-        let mut base = None;
-        let mut later = Vec::new();
+        let mut all = self.fold(id, None).await?;
+        let later = all.split_off(all.partition_point(|(event, _)| event.revision <= after));
+        let base = all.pop().or_else(|| later.first().cloned()).map(|(_, ask)| ask);
+        Ok((base, later))
+    }
+
+    /// Every event after those that made `ask`, each with the ask as after it.
+    pub(super) async fn since(&self, ask: &Arc<Ask>) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
+        self.fold(ask.id, Some(ask.clone())).await
+    }
+
+    async fn fold(
+        &self,
+        id: AskId,
+        mut ask: Option<Arc<Ask>>,
+    ) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
+        let mut folded = Vec::new();
         loop {
+            let at = ask.as_ref().map_or(0, |ask| ask.revision);
             let events = self.engine.store().history(id, at, EVENTS_AT_ONCE).await?;
             let count = events.len();
             for event in events {
-                at = event.revision;
-                let folded = Arc::new(evolve(ask.take().map(|ask| (*ask).clone()), &event));
-                if at <= after.max(1) {
-                    base = Some(folded.clone());
-                }
-                if at > after {
-                    later.push((event, folded.clone()));
-                }
-                ask = Some(folded);
+                let after = Arc::new(evolve(ask.as_deref().cloned(), &event));
+                folded.push((event, after.clone()));
+                ask = Some(after);
             }
             if count < EVENTS_AT_ONCE {
-                return Ok((base, later));
+                return Ok(folded);
             }
         }
     }

@@ -183,6 +183,18 @@ pub fn yes() -> Answers {
     [("q1".to_owned(), answer)].into()
 }
 
+/// The seed of what a test leaves to chance, said so that it can be set again.
+pub fn seed() -> u64 {
+    let set = std::env::var("ASKWAY_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = set.unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).expect("random bytes");
+        u64::from_le_bytes(bytes)
+    });
+    eprintln!("ASKWAY_SEED={seed}");
+    seed
+}
+
 /// The ask of an accepted receipt.
 pub fn accepted(receipt: Result<Receipt, Error>) -> Arc<Ask> {
     let receipt = receipt.expect("no fault");

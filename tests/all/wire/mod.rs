@@ -3,6 +3,8 @@
 mod calls;
 mod credentials;
 mod fields;
+mod line;
+mod races;
 mod resume;
 mod stop;
 
