@@ -12,8 +12,11 @@ use crate::bench::{Bench, PATIENCE};
 use askway::client::{Address, Client};
 use askway::grpc::{Listeners, serve, v1};
 use askway::session::{Kind, Principal, Secret};
+use askway::store::Store;
+use askway::store::mem::Mem;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
@@ -40,7 +43,11 @@ struct Agent {
 
 impl Daemon {
     async fn start() -> Self {
-        let bench = Bench::new().await;
+        Self::over(Arc::new(Mem::default())).await
+    }
+
+    async fn over(store: Arc<dyn Store>) -> Self {
+        let bench = Bench::over(store).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
