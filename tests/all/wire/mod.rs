@@ -5,6 +5,7 @@ mod credentials;
 mod fields;
 mod line;
 mod races;
+mod reasons;
 mod resume;
 mod stop;
 

@@ -12,7 +12,11 @@ use v1::ask_service_client::AskServiceClient;
 
 /// A watch as it is on the wire, which nobody takes up again. No more than `window` bytes come
 /// before they are read.
-async fn watch(daemon: &Daemon, ask: &v1::Ask, window: u32) -> Streaming<v1::WatchAskResponse> {
+pub(super) async fn watch(
+    daemon: &Daemon,
+    ask: &v1::Ask,
+    window: u32,
+) -> Streaming<v1::WatchAskResponse> {
     let endpoint = Endpoint::from_shared(daemon.tcp().to_string()).unwrap();
     let channel = endpoint.initial_stream_window_size(window).connect().await.unwrap();
     let request = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
@@ -23,7 +27,7 @@ async fn watch(daemon: &Daemon, ask: &v1::Ask, window: u32) -> Streaming<v1::Wat
 }
 
 /// How a stream ends, after what it still had to say.
-async fn ending(stream: &mut Streaming<v1::WatchAskResponse>) -> Status {
+pub(super) async fn ending(stream: &mut Streaming<v1::WatchAskResponse>) -> Status {
     loop {
         match stream.message().await {
             Ok(Some(_)) => {}
