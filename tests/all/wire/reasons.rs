@@ -11,8 +11,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
-use tonic::Request;
-use tonic::transport::Endpoint;
 use v1::ask_service_client::AskServiceClient;
 
 /// The test of each reason: what provokes it, and that it is what comes. The match is there so that
@@ -269,12 +267,10 @@ async fn not_found() -> String {
 /// A watch of the client's own begins anew instead, so this is asked without it.
 async fn revision_ahead() -> String {
     let scene = Scene::new().await;
-    let endpoint = Endpoint::from_shared(scene.daemon.tcp().to_string()).unwrap();
-    let mut asks = AskServiceClient::new(endpoint.connect().await.unwrap());
+    let mut asks = AskServiceClient::new(stop::channel(&scene.daemon, 1 << 16).await);
     let after_revision = Some(scene.ask.revision + 1);
-    let mut request = Request::new(v1::WatchAskRequest { ask_id: scene.id(), after_revision });
-    let bearer = format!("Bearer {}", scene.daemon.owner.expose());
-    request.metadata_mut().insert("authorization", bearer.parse().unwrap());
+    let request = v1::WatchAskRequest { ask_id: scene.id(), after_revision };
+    let request = stop::with_owner(&scene.daemon, request);
     fault(asks.watch_ask(request).await.map_err(ClientError::from))
 }
 
