@@ -159,7 +159,7 @@ impl Lane {
         let mut next = number;
         let mut client = |token: &Secret| {
             next += 1;
-            let address = if next % 2 == 0 { daemon.unix() } else { daemon.tcp() };
+            let address = if usize::is_multiple_of(next, 2) { daemon.unix() } else { daemon.tcp() };
             Client::new(address, Some(token.clone()))
         };
         Self {
