@@ -176,34 +176,40 @@ impl Service {
         id: AskId,
         after: u64,
     ) -> Result<(Option<Arc<Ask>>, Vec<(Event, Arc<Ask>)>), Error> {
-        let mut all = self.fold(id, None).await?;
-        let later = all.split_off(all.partition_point(|(event, _)| event.revision <= after));
-        let base = all.pop().or_else(|| later.first().cloned()).map(|(_, ask)| ask);
-        Ok((base, later))
+        self.fold(id, None, after).await
     }
 
     /// Every event after those that made `ask`, each with the ask as after it.
     pub(super) async fn since(&self, ask: &Arc<Ask>) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
-        self.fold(ask.id, Some(ask.clone())).await
+        Ok(self.fold(ask.id, Some(ask.clone()), ask.revision).await?.1)
     }
 
     async fn fold(
         &self,
         id: AskId,
         mut ask: Option<Arc<Ask>>,
-    ) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
-        let mut folded = Vec::new();
+        after: u64,
+    ) -> Result<(Option<Arc<Ask>>, Vec<(Event, Arc<Ask>)>), Error> {
+        let (mut base, mut later) = (None, Vec::new());
         loop {
             let at = ask.as_ref().map_or(0, |ask| ask.revision);
             let events = self.engine.store().history(id, at, EVENTS_AT_ONCE).await?;
             let count = events.len();
             for event in events {
-                let after = Arc::new(evolve(ask.as_deref().cloned(), &event));
-                folded.push((event, after.clone()));
-                ask = Some(after);
+                let is_later = event.revision > after;
+                if is_later && later.is_empty() {
+                    base = ask.clone();
+                }
+                // Up to the base nobody shares it, and nothing is copied.
+                let folded = Arc::new(evolve(ask.map(Arc::unwrap_or_clone), &event));
+                if is_later {
+                    later.push((event, folded.clone()));
+                }
+                ask = Some(folded);
             }
             if count < EVENTS_AT_ONCE {
-                return Ok(folded);
+                let first = later.first().map(|(_, ask): &(_, Arc<Ask>)| ask.clone());
+                return Ok((base.or(first).or(ask), later));
             }
         }
     }
