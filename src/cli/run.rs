@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio_stream::StreamExt;
 use tonic::Code;
 
@@ -133,12 +133,14 @@ impl Held {
         json: bool,
         log: Option<std::fs::File>,
     ) -> Result<ExitCode, Failure> {
-        let ended = match self.spawn(args, json, log) {
-            Ok(mut child) => wait(&mut child)
-                .await
-                .map_err(|error| Failure::io("waiting for the command", &error)),
-            Err(failure) => Err(failure),
+        // Heard from before the command is there: it may be spoken to as soon as it has spoken.
+        let waiting = |error| Failure::io("waiting for the command", &error);
+        let ended = async {
+            let signals = Signals::heard().map_err(waiting)?;
+            let mut child = self.spawn(args, json, log)?;
+            wait(&mut child, signals).await.map_err(waiting)
         };
+        let ended = ended.await;
         self.end(args.is_final).await;
         ended.map(|status| ExitCode::from(code_of(status))).map_err(as_run_failure)
     }
@@ -294,20 +296,36 @@ async fn hold(client: &Client, secret: Secret) -> Result<tokio::task::JoinHandle
     }))
 }
 
+/// What may be sent to us.
+struct Signals {
+    terminate: SignalStream,
+    hang_up: SignalStream,
+    interrupt: SignalStream,
+    quit: SignalStream,
+}
+
+impl Signals {
+    /// From now on they do not end us.
+    fn heard() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+        })
+    }
+}
+
 /// Waits for the command. What is sent to us is for it; what a terminal sends reaches it by itself,
 /// and we stay until it is done.
-async fn wait(child: &mut Child) -> std::io::Result<ExitStatus> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut quit = signal(SignalKind::quit())?;
+async fn wait(child: &mut Child, mut signals: Signals) -> std::io::Result<ExitStatus> {
     loop {
         let forward = tokio::select! {
             status = child.wait() => return status,
-            _ = terminate.recv() => Signal::TERM,
-            _ = hang_up.recv() => Signal::HUP,
-            _ = interrupt.recv() => Signal::INT,
-            _ = quit.recv() => Signal::QUIT,
+            _ = signals.terminate.recv() => Signal::TERM,
+            _ = signals.hang_up.recv() => Signal::HUP,
+            _ = signals.interrupt.recv() => Signal::INT,
+            _ = signals.quit.recv() => Signal::QUIT,
         };
         if matches!(forward, Signal::INT | Signal::QUIT) && is_in_the_foreground() {
             continue;

@@ -150,6 +150,19 @@ impl Client {
         end_session(EndSessionRequest) -> EndSessionResponse;
     }
 
+    /// Takes what is unread and in nobody's hand, or has what was taken for longer.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends; what could not be extended is in the response.
+    pub async fn take_deliveries(
+        &self,
+        mut request: v1::TakeDeliveriesRequest,
+    ) -> Result<v1::TakeDeliveriesResponse, ClientError> {
+        fill(&mut request.request_id);
+        call!(self, AskServiceClient, take_deliveries, request)
+    }
+
     /// Reads an ask, by its id or a unique prefix of it, and whether its asker is there.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod admin;
 mod asks;
 mod connections;
 pub mod convert;
+pub mod malformed;
 mod read;
 mod server;
 mod sessions;

@@ -4,7 +4,7 @@ use super::status::status;
 use super::v1::admin_service_server::AdminServiceServer;
 use super::v1::ask_service_server::AskServiceServer;
 use super::v1::session_service_server::SessionServiceServer;
-use super::{DESCRIPTORS, connections};
+use super::{DESCRIPTORS, connections, malformed};
 use crate::error::{Error, Reason};
 use crate::service::{Caller, Credential, Service};
 use std::convert::Infallible;
@@ -14,6 +14,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::codegen::http;
 use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic::transport::Server;
@@ -21,6 +23,8 @@ use tonic::transport::server::UdsConnectInfo;
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
+use tower::layer::util::{Identity, Stack};
+use tower::util::MapResponseLayer;
 
 /// The most bytes of one message in: an ask at all its limits is under it; more is a mistake or
 /// mischief.
@@ -129,8 +133,12 @@ async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
     Ok((health, routes))
 }
 
-fn server() -> Server {
+/// Sees every response on its way out.
+type Outward = Stack<MapResponseLayer<fn(http::Response<Body>) -> http::Response<Body>>, Identity>;
+
+fn server() -> Server<Outward> {
     Server::builder()
+        .layer(MapResponseLayer::new(malformed::explained as fn(_) -> _))
         .max_concurrent_streams(STREAMS_A_CONNECTION)
         .http2_keepalive_interval(Some(KEEPALIVE.0))
         .http2_keepalive_timeout(Some(KEEPALIVE.1))

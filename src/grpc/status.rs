@@ -64,13 +64,18 @@ pub fn cut(error: Error, last: Option<u64>) -> Status {
     }
 }
 
-fn with_reason(code: Code, reason: Reason, message: String, mut details: ErrorDetails) -> Status {
+pub(super) fn with_reason(
+    code: Code,
+    reason: Reason,
+    message: String,
+    mut details: ErrorDetails,
+) -> Status {
     let metadata = details.error_info().map(|info| info.metadata.clone()).unwrap_or_default();
     details.set_error_info(reason.as_str(), DOMAIN, metadata);
     Status::with_error_details(code, message, details)
 }
 
-fn info(metadata: &[(&str, String)]) -> ErrorDetails {
+pub(super) fn info(metadata: &[(&str, String)]) -> ErrorDetails {
     let metadata: HashMap<String, String> =
         metadata.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     let mut details = ErrorDetails::new();

@@ -6,6 +6,7 @@ mod authenticate;
 mod authorize;
 mod deliveries;
 mod inbox;
+mod latest;
 mod lists;
 mod presence;
 mod reads;
@@ -31,6 +32,7 @@ use crate::engine::{Engine, HoldGuard};
 use crate::error::Error;
 use crate::session::{Kind, Principal, Secret, Session, Token};
 use crate::store::{Key, ReceiptKey, Record, Store};
+use latest::Latest;
 use presence::Attached;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -79,6 +81,7 @@ pub struct Service {
     engine: Engine,
     settings: Arc<Settings>,
     attached: Attached,
+    latest: Latest,
     start_time: Timestamp,
 }
 
@@ -104,7 +107,8 @@ impl Service {
     ) -> Result<Self, Error> {
         let engine = Engine::start(store, settings.policy, clocks).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
-        Ok(Self { engine, settings, attached: Attached::default(), start_time })
+        let (attached, latest) = (Attached::default(), Latest::default());
+        Ok(Self { engine, settings, attached, latest, start_time })
     }
 
     /// Makes `secret` a credential of `principal` in the namespace `default`; nothing when it is one

@@ -128,26 +128,40 @@ impl Service {
         id: AskId,
         after: u64,
     ) -> Result<(Option<Arc<Ask>>, Vec<(Event, Arc<Ask>)>), Error> {
-        let mut at = 0;
-        let mut ask: Option<Arc<Ask>> = None;
-        let mut base = None;
-        let mut later = Vec::new();
+        self.fold(id, None, after).await
+    }
+
+    /// Every event after those that made `ask`, each with the ask as after it.
+    pub(super) async fn since(&self, ask: &Arc<Ask>) -> Result<Vec<(Event, Arc<Ask>)>, Error> {
+        Ok(self.fold(ask.id, Some(ask.clone()), ask.revision).await?.1)
+    }
+
+    async fn fold(
+        &self,
+        id: AskId,
+        mut ask: Option<Arc<Ask>>,
+        after: u64,
+    ) -> Result<(Option<Arc<Ask>>, Vec<(Event, Arc<Ask>)>), Error> {
+        let (mut base, mut later) = (None, Vec::new());
         loop {
+            let at = ask.as_ref().map_or(0, |ask| ask.revision);
             let events = self.engine.store().history(id, at, EVENTS_AT_ONCE).await?;
             let count = events.len();
             for event in events {
-                at = event.revision;
-                let folded = Arc::new(evolve(ask.take().map(|ask| (*ask).clone()), &event));
-                if at <= after.max(1) {
-                    base = Some(folded.clone());
+                let is_later = event.revision > after;
+                if is_later && later.is_empty() {
+                    base = ask.clone();
                 }
-                if at > after {
+                // Up to the base nobody shares it, and nothing is copied.
+                let folded = Arc::new(evolve(ask.map(Arc::unwrap_or_clone), &event));
+                if is_later {
                     later.push((event, folded.clone()));
                 }
                 ask = Some(folded);
             }
             if count < EVENTS_AT_ONCE {
-                return Ok((base, later));
+                let first = later.first().map(|(_, ask): &(_, Arc<Ask>)| ask.clone());
+                return Ok((base.or(first).or(ask), later));
             }
         }
     }

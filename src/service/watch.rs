@@ -82,29 +82,39 @@ impl Service {
             }
             _ => None,
         };
-        let look = AskLook {
-            ask,
-            revision: after.unwrap_or(now.revision),
-            begun: false,
-            _attachment: attachment,
+        let seen = match after {
+            Some(after) if after < now.revision => Seen::Revision(after),
+            _ => Seen::Ask(self.latest.share(now)),
         };
+        let look = AskLook { ask, seen, begun: false, _attachment: attachment };
         Ok(self.watch(subscription, look))
     }
 }
 
 struct AskLook {
     ask: AskId,
-    /// The last revision read.
-    revision: u64,
+    seen: Seen,
     begun: bool,
     _attachment: Option<Attachment>,
+}
+
+/// What a watch has behind it.
+enum Seen {
+    /// A revision; how the ask was then has to be read.
+    Revision(u64),
+    /// The ask as after what was sent. What follows is folded onto it: a thousand watchers of a long
+    /// history would otherwise read all of it for each thing that happens.
+    Ask(Arc<Ask>),
 }
 
 impl Look for AskLook {
     type Message = WatchMessage;
 
     async fn look(&mut self, service: &Service) -> Result<Found<WatchMessage>, Error> {
-        let (base, events) = service.history(self.ask, self.revision).await?;
+        let (base, events) = match &self.seen {
+            Seen::Revision(after) => service.history(self.ask, *after).await?,
+            Seen::Ask(ask) => (Some(ask.clone()), service.since(ask).await?),
+        };
         // Where there is none it was purged while it was watched: it had settled long before.
         let base = base.ok_or_else(|| Error::no_such_ask(self.ask))?;
         let mut messages = VecDeque::new();
@@ -113,17 +123,21 @@ impl Look for AskLook {
             messages.push_back(WatchMessage::Ask(base.clone()));
         }
         let last = events.last().map_or(base, |(_, ask)| ask.clone());
-        self.revision = last.revision;
         // The first event is the ask as filed, which is the first message already.
         let events = events.into_iter().filter(|(event, _)| event.revision > 1);
         messages.extend(events.map(|(event, ask)| WatchMessage::Event(event, ask)));
-        if !last.is_open() {
+        let is_last = !last.is_open();
+        if is_last {
             messages.push_back(WatchMessage::End(last.revision));
         }
-        Ok(Found { messages, is_last: !last.is_open() })
+        self.seen = Seen::Ask(service.latest.share(last));
+        Ok(Found { messages, is_last })
     }
 
     fn idle(&self) -> WatchMessage {
-        WatchMessage::Idle(self.revision)
+        WatchMessage::Idle(match &self.seen {
+            Seen::Revision(revision) => *revision,
+            Seen::Ask(ask) => ask.revision,
+        })
     }
 }

@@ -60,7 +60,12 @@ impl Bench {
 
     /// Over a store and clocks that an earlier bench left.
     pub async fn on(store: Arc<dyn Store>, clock: Arc<Manual>) -> Self {
-        let service = Service::start_with(store, Settings::default(), clock.clone()).await.unwrap();
+        Self::with(store, clock, Settings::default()).await
+    }
+
+    /// The same, told these settings.
+    pub async fn with(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
+        let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
         let caller = |principal| Caller { principal, namespace: Default::default() };
         Self {
             service,
@@ -195,6 +200,18 @@ pub fn draft(question: &str) -> Draft {
 pub fn yes() -> Answers {
     let answer = Answer { selected: vec!["yes".to_owned()], text: None, default: false };
     [("q1".to_owned(), answer)].into()
+}
+
+/// The seed of what a test leaves to chance, said so that it can be set again.
+pub fn seed() -> u64 {
+    let set = std::env::var("ASKWAY_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = set.unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).expect("random bytes");
+        u64::from_le_bytes(bytes)
+    });
+    eprintln!("ASKWAY_SEED={seed}");
+    seed
 }
 
 /// The ask of an accepted receipt.

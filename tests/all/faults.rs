@@ -14,26 +14,26 @@ use askway::store::{
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, RwLock};
 
 /// A store in memory whose disk a test has in its hand.
-struct Held {
+pub struct Held {
     mem: Mem,
-    /// A commit waits for a permit.
-    permits: Semaphore,
+    /// Commits share it: while a test has it to itself, they wait.
+    pub disk: RwLock<()>,
     /// A commit that settles an ask has begun.
     begun: Notify,
     /// Reads and commits fail.
-    fails: AtomicBool,
+    pub fails: AtomicBool,
     /// Commits fail, after they have taken effect.
     fails_late: AtomicBool,
 }
 
 impl Held {
-    fn new() -> Arc<Self> {
+    pub fn new() -> Arc<Self> {
         Arc::new(Self {
             mem: Mem::default(),
-            permits: Semaphore::new(Semaphore::MAX_PERMITS),
+            disk: RwLock::default(),
             begun: Notify::new(),
             fails: AtomicBool::new(false),
             fails_late: AtomicBool::new(false),
@@ -60,7 +60,7 @@ impl Store for Held {
         if batch.changes.iter().any(settles) {
             self.begun.notify_one();
         }
-        drop(self.permits.acquire().await.expect("it is never closed"));
+        let _shared = self.disk.read().await;
         self.works()?;
         let committed = self.mem.commit(batch).await?;
         match self.fails_late.load(Ordering::SeqCst) {
@@ -129,10 +129,7 @@ async fn rule_01_durable_first() {
     let (lead, worker) = bench.pair().await;
     let ask = bench.ask(&worker, "which store?").await;
 
-    let all = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
-    let closed = store.permits.acquire_many(all).await.unwrap();
-    let rest = store.permits.available_permits();
-    store.permits.forget_permits(rest);
+    let closed = store.disk.write().await;
     let begun = store.begun.notified();
     let answering = {
         let (bench, ask, lead) = (bench.clone(), ask.clone(), lead.clone());

@@ -16,10 +16,15 @@ const ROUNDS: usize = 10_000;
 async fn rule_02_settled_once_in_ten_thousand_races() {
     let bench = Arc::new(Bench::new().await);
     let (lead, mut worker) = bench.pair().await;
+    // Held, so that the time that passes does not pause them.
+    let hold =
+        async |agent: &Agent| bench.service.hold(&agent.caller, agent.hold.clone()).await.unwrap();
+    let (_lead_held, mut _worker_held) = (hold(&lead).await, hold(&worker).await);
     for round in 0..ROUNDS {
         if round % 1_000 == 999 {
             // Outcomes gather unread with one asker; another takes over.
             worker = bench.child("worker", &lead, false).await;
+            _worker_held = hold(&worker).await;
         }
         let ask = bench.ask(&worker, &format!("round {round}?")).await;
         let watcher = tokio::spawn(last_seen(bench.clone(), ask.id));

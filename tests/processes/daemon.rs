@@ -4,11 +4,12 @@ use askway::cli::place;
 use askway::client::{Address, Client};
 use askway::grpc::v1;
 use askway::session::Secret;
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -37,6 +38,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// Runs to the end.
+    pub fn by(command: &mut Command) -> Self {
+        Self::of(command.output().expect("it runs"))
+    }
+
     pub fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
@@ -84,6 +90,19 @@ impl Daemon {
         data(&self.folder)
     }
 
+    pub fn socket(&self) -> PathBuf {
+        self.data().join(place::SOCKET)
+    }
+
+    pub fn signal(&self, sent: Signal) {
+        signal(&self.child, sent);
+    }
+
+    /// How it ends, once it does.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("it ends")
+    }
+
     /// SIGKILL, and it is gone.
     pub fn kill(&mut self) {
         self.child.kill().expect("it is killed");
@@ -97,7 +116,7 @@ impl Daemon {
 
     /// A client with this token; on the socket, without one, the host.
     pub fn client(&self, token: Option<&str>) -> Client {
-        let address = Address::Unix(self.data().join(place::SOCKET));
+        let address = Address::Unix(self.socket());
         let token = token.map(|token| Secret::read(token).expect("a token"));
         Client::new(address, token).with_patience(PATIENCE)
     }
@@ -109,7 +128,7 @@ impl Daemon {
 
     /// The program with these arguments, with nothing of the environment but where this daemon is.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        command(&self.folder, arguments)
+        command(&self.data(), arguments)
     }
 
     /// Runs a verb for programs, as a session where there is a token, else as the person.
@@ -118,7 +137,7 @@ impl Daemon {
         if let Some(token) = token {
             command.env(place::TOKEN_VAR, token);
         }
-        Said::of(command.arg("--json").stdin(Stdio::null()).output().expect("it runs"))
+        Said::by(command.arg("--json"))
     }
 
     /// The tokens of a `lead` and of a `worker` it sent work to; nothing runs in them.
@@ -156,20 +175,32 @@ fn data(folder: &TempDir) -> PathBuf {
     folder.path().join("data")
 }
 
-fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+/// The program on this data folder, with nothing else of the environment.
+pub fn command(data: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(ASKWAY);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("ASKWAY", ASKWAY);
-    command.env(place::DATA_VAR, data(folder)).env("SCRATCH", folder.path());
-    command.args(arguments);
+    command.env_clear().env("PATH", path);
+    command.env(place::DATA_VAR, data);
+    command.args(arguments).stdin(Stdio::null());
     command
+}
+
+pub fn signal(process: &Child, sent: Signal) {
+    let pid = rustix::process::Pid::from_child(process);
+    rustix::process::kill_process(pid, sent).expect("it runs");
+}
+
+pub fn first_line(out: &mut ChildStdout) -> String {
+    let mut line = String::new();
+    BufReader::new(out).read_line(&mut line).expect("it can be read");
+    line.trim_end().to_owned()
 }
 
 fn spawn(folder: &TempDir, flags: &[String]) -> (Child, Value) {
     let log = folder.path().join("log");
     let log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
-    let mut command = command(folder, &["serve", "--json"]);
-    command.args(flags).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut command = command(&data(folder), &["serve", "--json"]);
+    command.args(flags).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().expect("it starts");
     let stdout = child.stdout.take().expect("its output is piped");
     let (send, ready) = mpsc::channel();

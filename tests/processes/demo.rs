@@ -1,6 +1,6 @@
 //! `askway demo`: all of it happens, in time, and leaves nothing behind.
 
-use super::{askway, code, first_line, signal, text};
+use super::daemon::{Said, command, first_line, signal};
 use rustix::process::Signal;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 fn the_demo_tells_the_whole_story_in_under_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let begun = Instant::now();
-    let told = askway(folder.path()).arg("demo").env("TMPDIR", folder.path()).output().unwrap();
+    let told = Said::by(command(folder.path(), &["demo"]).env("TMPDIR", folder.path())).ends(0);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert_eq!(code(&told), 0, "{told:?}");
-    let story = text(&told.stdout);
+    let story = told.out;
     for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
         assert!(story.contains(step), "{step}: {story}");
     }
@@ -22,8 +21,8 @@ fn the_demo_tells_the_whole_story_in_under_a_minute() {
 #[test]
 fn a_demo_that_is_stopped_leaves_nothing_behind() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut demo = askway(folder.path());
-    let demo = demo.arg("demo").env("TMPDIR", folder.path()).stdout(Stdio::piped());
+    let mut demo = command(folder.path(), &["demo"]);
+    let demo = demo.env("TMPDIR", folder.path()).stdout(Stdio::piped());
     let mut demo = demo.spawn().expect("it starts");
     let mut out = demo.stdout.take().expect("piped");
     assert!(!first_line(&mut out).is_empty(), "it has begun");

@@ -1,6 +1,7 @@
 //! `askway serve`: what it makes, whom it lets in, and that it goes.
 
-use super::{Daemon, askway, code, signal, text};
+use super::daemon::{Daemon, Said, command, first_line};
+use askway::cli::place;
 use askway::client::{Address, Client};
 use askway::config::Config;
 use rustix::process::Signal;
@@ -10,6 +11,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -17,30 +19,43 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777
 }
 
-#[test]
-fn it_says_where_it_serves_with_the_port_it_got() {
-    let daemon = Daemon::start(&["--listen", "127.0.0.1:0"]);
-    let socket = daemon.data().join("askway.sock");
-    let start = format!("askway serves on unix:{} and http://127.0.0.1:", socket.display());
-    let port = daemon.ready.strip_prefix(&start).expect(&daemon.ready);
-    let port: u16 = port.parse().expect("it is a port");
-    TcpStream::connect(("127.0.0.1", port)).expect("it serves there");
+/// The port that a daemon got.
+fn port(daemon: &Daemon) -> u16 {
+    let address = daemon.ready["address"].as_str().expect("an address");
+    address.strip_prefix("http://127.0.0.1:").expect(address).parse().expect("a port")
 }
 
 #[test]
-fn it_says_so_to_programs() {
-    let daemon = Daemon::start(&["--json"]);
-    let said: Value = serde_json::from_str(&daemon.ready).expect(&daemon.ready);
-    assert_eq!(said["pid"], daemon.process.id());
-    assert_eq!(said["data"], daemon.data().display().to_string());
-    assert_eq!(said["socket"], daemon.data().join("askway.sock").display().to_string());
-    assert_eq!(said["address"], Value::Null);
+fn it_says_where_it_serves_to_people() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut serve = command(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    let mut serving = serve.stdout(Stdio::piped()).spawn().expect("it starts");
+    let ready = first_line(serving.stdout.as_mut().expect("piped"));
+    serving.kill().expect("it runs");
+    serving.wait().expect("it ends");
+    let socket = folder.path().join(place::SOCKET);
+    let start = format!("askway serves on unix:{} and http://127.0.0.1:", socket.display());
+    let port = ready.strip_prefix(&start).expect(&ready);
+    assert!(port.parse::<u16>().is_ok_and(|port| port > 0), "{ready}");
+}
+
+#[test]
+fn it_says_where_it_serves_to_programs_with_the_port_it_got() {
+    let daemon = Daemon::start(&["--listen", "127.0.0.1:0"]);
+    assert_eq!(daemon.ready["pid"], daemon.pid());
+    assert_eq!(daemon.ready["data"], daemon.data().display().to_string());
+    assert_eq!(daemon.ready["socket"], daemon.socket().display().to_string());
+    let address = format!("http://127.0.0.1:{}", port(&daemon));
+    let mut over_tcp = daemon.command(&["status", "--json"]);
+    let said = Said::by(over_tcp.env(place::ADDRESS_VAR, &address)).ends(0);
+    assert_eq!(said.json()["address"], address, "it serves whoever has a token");
+    assert_eq!(Daemon::start(&[]).ready["address"], Value::Null);
 }
 
 #[test]
 fn what_it_makes_is_for_its_owner_alone() {
     let daemon = Daemon::start(&[]);
-    assert_eq!(mode(daemon.data()), 0o700);
+    assert_eq!(mode(&daemon.data()), 0o700);
     for name in ["askway.sock", "askway.lock", "askway.redb", "owner.token", "host.token"] {
         assert_eq!(mode(&daemon.data().join(name)), 0o600, "{name}");
     }
@@ -49,46 +64,44 @@ fn what_it_makes_is_for_its_owner_alone() {
 #[test]
 fn c172_a_second_one_says_who_has_the_folder_and_writes_nothing() {
     let daemon = Daemon::start(&[]);
-    let lock = daemon.data().join("askway.lock");
-    let (before, names) = (fs::read(&lock).expect("read"), names(daemon.data()));
-    let second = daemon.askway(&["serve"]);
-    assert_eq!(code(&second), 1);
-    let said = text(&second.stderr);
-    assert!(said.contains(&daemon.process.id().to_string()) && said.contains("since"), "{said}");
-    assert!(second.stdout.is_empty());
-    assert_eq!((fs::read(&lock).expect("read"), self::names(daemon.data())), (before, names));
-    assert!(daemon.askway(&["status"]).status.success(), "the first one serves on");
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
+    let files = || {
+        let all = fs::read_dir(daemon.data()).expect("a folder").map(|entry| entry.expect("entry"));
+        let mut all: Vec<_> = all.map(|e| (e.file_name(), fs::read(e.path()).ok())).collect();
+        all.sort();
+        all
+    };
+    let before = files();
+    let second = Said::by(&mut daemon.command(&["serve"])).ends(1);
+    let who = format!("process {}", daemon.pid());
+    assert!(second.err.contains(&who) && second.err.contains("since"), "{second:?}");
+    assert_eq!(second.out, "");
+    let error = daemon.verb(None, &["serve"]).ends(1).error();
+    assert_eq!(error["reason"], "HELD");
+    assert!(error["message"].as_str().expect("words").contains(&who), "{error}");
+    assert_eq!(files(), before);
+    daemon.verb(None, &["status"]).ends(0);
 }
 
 #[test]
 fn a_crash_leaves_nothing_in_the_way_and_the_same_tokens() {
     let mut daemon = Daemon::start(&[]);
     let token = fs::read(daemon.data().join("owner.token")).expect("read");
-    daemon.crash(&[]);
+    daemon.kill();
+    daemon.restart();
     assert_eq!(fs::read(daemon.data().join("owner.token")).expect("read"), token);
-    assert!(daemon.askway(&["status"]).status.success());
+    daemon.verb(None, &["status"]).ends(0);
 }
 
 #[test]
 fn a_signal_stops_it_whatever_its_clients_do() {
     for stop in [Signal::TERM, Signal::INT] {
         let mut daemon = Daemon::start(&["--listen", "127.0.0.1:0"]);
-        let port: u16 = daemon.ready.rsplit(':').next().expect("a port").parse().expect("a port");
-        let silent = TcpStream::connect(("127.0.0.1", port)).expect("it serves");
-        let socket = daemon.data().join("askway.sock");
+        let silent = TcpStream::connect(("127.0.0.1", port(&daemon))).expect("it serves");
+        let socket = daemon.socket();
         let stuck = UnixStream::connect(&socket).expect("it serves");
         let begun = Instant::now();
-        signal(&daemon.process, stop);
-        let status = daemon.process.wait().expect("it ends");
+        daemon.signal(stop);
+        let status = daemon.wait();
         assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
         assert_eq!(status.code(), Some(0));
         assert!(!socket.exists(), "the socket went with it");
@@ -99,11 +112,11 @@ fn a_signal_stops_it_whatever_its_clients_do() {
 #[test]
 fn a_second_signal_stops_it_at_once() {
     let mut daemon = Daemon::start(&[]);
-    let _stuck = UnixStream::connect(daemon.data().join("askway.sock")).expect("it serves");
+    let _stuck = UnixStream::connect(daemon.socket()).expect("it serves");
     // Signals of one kind are merged while they wait, of two kinds they are not.
-    signal(&daemon.process, Signal::TERM);
-    signal(&daemon.process, Signal::INT);
-    let status = daemon.process.wait().expect("it ends");
+    daemon.signal(Signal::TERM);
+    daemon.signal(Signal::INT);
+    let status = daemon.wait();
     let code = status.code().expect("it ends by itself");
     assert!([128 + 2, 128 + 15].contains(&code), "{code}");
 }
@@ -113,12 +126,9 @@ fn what_it_cannot_do_is_told_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("askway.toml"), "listen = \"off\"\nlisten_on = \"x\"\n")
         .expect("written");
-    let mut command = askway(folder.path());
-    let command = command.args(["--json", "serve"]).env("ASKWAY_ROUTE_TIMEOUT", "soon");
-    let told = command.output().expect("it runs");
-    assert_eq!(code(&told), 2);
-    let told: Value = serde_json::from_slice(&told.stderr).expect("one object");
-    let fields = told["error"]["fields"].as_array().expect("fields");
+    let mut serve = command(folder.path(), &["--json", "serve"]);
+    let error = Said::by(serve.env("ASKWAY_ROUTE_TIMEOUT", "soon")).ends(2).error();
+    let fields = error["fields"].as_array().expect("fields");
     let places: Vec<_> = fields.iter().filter_map(|field| field["field"].as_str()).collect();
     assert!(places.iter().any(|place| place.ends_with("askway.toml:2: listen_on")), "{places:?}");
     assert!(places.contains(&"ASKWAY_ROUTE_TIMEOUT"), "{places:?}");
@@ -128,12 +138,10 @@ fn what_it_cannot_do_is_told_with_its_place() {
 fn a_socket_that_another_one_serves_on_is_left_to_it() {
     let daemon = Daemon::start(&[]);
     let folder = tempfile::tempdir().expect("a folder");
-    let socket = daemon.data().join("askway.sock");
-    let mut command = askway(folder.path());
-    let second = command.args(["serve", "--socket"]).arg(&socket).output().expect("it runs");
-    assert_eq!(code(&second), 1);
-    assert!(text(&second.stderr).contains("another process serves"), "{second:?}");
-    assert!(daemon.askway(&["status"]).status.success());
+    let mut serve = command(folder.path(), &["serve", "--socket"]);
+    let second = Said::by(serve.arg(daemon.socket())).ends(1);
+    assert!(second.err.contains("another process serves"), "{second:?}");
+    daemon.verb(None, &["status"]).ends(0);
 }
 
 #[tokio::test]

@@ -2,6 +2,10 @@
 
 use super::*;
 use askway::ask::limits;
+use askway::grpc::MESSAGE_BYTES;
+use askway::grpc::malformed::LIMIT;
+use askway::grpc::status::DOMAIN;
+use tonic::codegen::http::uri::PathAndQuery;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
@@ -177,13 +181,74 @@ async fn every_malformed_field_of_every_call_on_sessions_is_named_at_once() {
     daemon.stop().await;
 }
 
+/// Requests as a client may send them that does not know text from bytes.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawSay {
+    #[prost(bytes = "vec", tag = "3")]
+    text: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawAsk {
+    #[prost(message, repeated, tag = "3")]
+    questions: Vec<RawQuestion>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawQuestion {
+    #[prost(bytes = "vec", tag = "3")]
+    question: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawList {
+    #[prost(bytes = "vec", tag = "1")]
+    scope: Vec<u8>,
+}
+
+/// What is said to `message` at a method of AskService.
+async fn sent<M: prost::Message + 'static>(
+    channel: &Channel,
+    method: &'static str,
+    message: M,
+) -> Status {
+    let mut grpc = tonic::client::Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    let codec = tonic_prost::ProstCodec::<M, v1::AskResponse>::default();
+    let path = PathAndQuery::from_static(method);
+    grpc.unary(Request::new(message), path, codec).await.unwrap_err()
+}
+
 #[tokio::test]
-async fn a_message_too_large_is_refused_and_the_connection_goes_on() {
+async fn a_message_that_cannot_be_read_is_refused_by_field_and_the_connection_goes_on() {
+    let daemon = Daemon::start().await;
+    let channel = Endpoint::from_shared(daemon.tcp().to_string()).unwrap().connect().await.unwrap();
+    let not_text = || b"caf\xe9".to_vec();
+    let say = RawSay { text: not_text() };
+    let status = sent(&channel, "/askway.v1.AskService/Say", say).await;
+    assert_eq!(named(&status), ["text"]);
+    assert_eq!(status.message(), "text: must be text in UTF-8");
+    let ask = RawAsk { questions: vec![RawQuestion { question: not_text() }] };
+    let status = sent(&channel, "/askway.v1.AskService/Ask", ask).await;
+    assert_eq!(named(&status), ["questions.question"]);
+    let status = sent(&channel, "/askway.v1.AskService/ListAsks", RawList { scope: vec![1] }).await;
+    assert_eq!(named(&status), ["scope"]);
+    assert!(status.message().starts_with("scope: invalid wire type: "), "{}", status.message());
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn a_message_too_large_is_refused_with_the_limit_and_the_connection_goes_on() {
     let daemon = Daemon::start().await;
     let (mut asks, _) = raw(&daemon).await;
     let huge = v1::AskRequest { context: "c".repeat(300 << 10), ..question("?") };
     let status = asks.ask(huge).await.unwrap_err();
-    assert_eq!(status.code(), Code::OutOfRange);
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert_eq!(status.message(), "a message must be at most 262144 bytes");
+    let details = status.get_error_details();
+    let info = details.error_info().unwrap();
+    assert_eq!((info.reason.as_str(), info.domain.as_str()), ("INVALID_ARGUMENT", DOMAIN));
+    assert_eq!(info.metadata[LIMIT], MESSAGE_BYTES.to_string());
     let scope = v1::AskScope::Visible.into();
     let list = v1::ListAsksRequest { scope, ..Default::default() };
     assert!(asks.list_asks(list).await.unwrap().into_inner().asks.is_empty());

@@ -3,15 +3,24 @@
 mod calls;
 mod credentials;
 mod fields;
+mod line;
+mod races;
+mod reasons;
 mod resume;
 mod stop;
 
 use crate::bench::{Bench, PATIENCE};
+use askway::ask::Timestamp;
 use askway::client::{Address, Client};
+use askway::engine::clock::Manual;
 use askway::grpc::{Listeners, serve, v1};
+use askway::service::Settings;
 use askway::session::{Kind, Principal, Secret};
+use askway::store::Store;
+use askway::store::mem::Mem;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
@@ -38,7 +47,18 @@ struct Agent {
 
 impl Daemon {
     async fn start() -> Self {
-        let bench = Bench::new().await;
+        Self::over(Arc::new(Mem::default())).await
+    }
+
+    async fn over(store: Arc<dyn Store>) -> Self {
+        Self::with(store, Settings::default()).await
+    }
+
+    async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
+        // Clients make request ids by the machine's clock, and old ones are refused.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let clock = Manual::at(Timestamp::from_millis(now.as_millis() as u64));
+        let bench = Bench::with(store, clock, settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();

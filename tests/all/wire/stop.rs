@@ -5,25 +5,39 @@ use askway::ask::limits;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_stream::StreamExt;
-use tonic::transport::Endpoint;
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 use tonic_types::StatusExt;
 use v1::ask_service_client::AskServiceClient;
 
-/// A watch as it is on the wire, which nobody takes up again. No more than `window` bytes come
-/// before they are read.
-async fn watch(daemon: &Daemon, ask: &v1::Ask, window: u32) -> Streaming<v1::WatchAskResponse> {
+/// A connection on which no more than `window` bytes of a stream come before they are read.
+pub(super) async fn channel(daemon: &Daemon, window: u32) -> Channel {
     let endpoint = Endpoint::from_shared(daemon.tcp().to_string()).unwrap();
-    let channel = endpoint.initial_stream_window_size(window).connect().await.unwrap();
-    let request = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
-    let mut request = Request::new(request);
+    endpoint.initial_stream_window_size(window).connect().await.unwrap()
+}
+
+/// What the person `owner` asks for.
+pub(super) fn with_owner<T>(daemon: &Daemon, message: T) -> Request<T> {
+    let mut request = Request::new(message);
     let bearer = format!("Bearer {}", daemon.owner.expose());
     request.metadata_mut().insert("authorization", bearer.parse().unwrap());
-    AskServiceClient::new(channel).watch_ask(request).await.unwrap().into_inner()
+    request
+}
+
+/// A watch as it is on the wire, which nobody takes up again. No more than `window` bytes come
+/// before they are read.
+pub(super) async fn watch(
+    daemon: &Daemon,
+    ask: &v1::Ask,
+    window: u32,
+) -> Streaming<v1::WatchAskResponse> {
+    let request = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+    let mut asks = AskServiceClient::new(channel(daemon, window).await);
+    asks.watch_ask(with_owner(daemon, request)).await.unwrap().into_inner()
 }
 
 /// How a stream ends, after what it still had to say.
-async fn ending(stream: &mut Streaming<v1::WatchAskResponse>) -> Status {
+pub(super) async fn ending(stream: &mut Streaming<v1::WatchAskResponse>) -> Status {
     loop {
         match stream.message().await {
             Ok(Some(_)) => {}
