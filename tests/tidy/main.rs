@@ -3,6 +3,7 @@
 //! check is tried on planted violations in `planted`; `source` reads Rust.
 
 mod planted;
+mod rules;
 mod source;
 
 use source::{Token, before_tests, functions, paths, tokens};
