@@ -149,6 +149,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             State::Settled { outcome, delivery },
             C::Acknowledge { by, delivery: revision, lease },
         ) => {
+            if let Some(told) = deliveries::told(ask, outcome, by, *revision) {
+                return told.map_or_else(nothing, once);
+            }
             deliveries::receives(ask, by, *lease, now)?;
             let turn = ask.turns.iter().find(|turn| turn.revision == *revision);
             let unread = match turn {

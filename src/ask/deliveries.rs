@@ -2,9 +2,10 @@
 
 use super::command::Rejection;
 use super::content::{Violation, check_length};
+use super::event::EventKind;
 use super::names::{Actor, LeaseId};
 use super::time::{Now, Span};
-use super::{Ask, limits, text};
+use super::{Ask, Delivery, Outcome, limits, text};
 
 /// Whether `by` may acknowledge, and holds the lease where there is one.
 pub(super) fn receives(
@@ -22,6 +23,22 @@ pub(super) fn receives(
         return Err(Rejection::Leased(in_force.cloned()));
     }
     Ok(())
+}
+
+/// What a sender's acknowledgement of an outcome that found nobody comes to; none where it is
+/// something else.
+pub(super) fn told(
+    ask: &Ask,
+    outcome: &Outcome,
+    by: &Actor,
+    revision: u64,
+) -> Option<Option<EventKind>> {
+    let Actor::Session(by) = by else { return None };
+    let undeliverable = matches!(ask.delivery(), Some(Delivery::Undeliverable { .. }));
+    if !undeliverable || ask.chain.first() != Some(by) || outcome.revision != revision {
+        return None;
+    }
+    Some(ask.orphan_of().map(|_| EventKind::SenderTold { by: by.clone() }))
 }
 
 /// Whether `by` may take what is unread for `length`, which is given back.

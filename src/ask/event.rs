@@ -63,6 +63,8 @@ pub enum EventKind {
     Acknowledged { delivery: u64 },
     /// Nobody is left to give the outcome to.
     Undeliverable { reason: String },
+    /// The sender knows that.
+    SenderTold { by: SessionRef },
 }
 
 /// An ask, as filed.

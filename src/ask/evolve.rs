@@ -62,6 +62,7 @@ fn file(filed: &Filed, event: &Event) -> Ask {
         seen: Vec::new(),
         turns: Vec::new(),
         lease: None,
+        sender_told: false,
         state: State::Open,
     }
 }
@@ -137,6 +138,7 @@ fn apply(ask: &mut Ask, event: &Event) {
         }
         EventKind::Released { .. } | EventKind::ClaimLapsed { .. } => run_on(ask, time),
         EventKind::Acknowledged { delivery } => acknowledge(ask, *delivery, time),
+        EventKind::SenderTold { .. } => ask.sender_told = true,
         EventKind::Undeliverable { reason } => {
             if let State::Settled { delivery, .. } = &mut ask.state {
                 *delivery = Delivery::Undeliverable { reason: reason.clone(), time };

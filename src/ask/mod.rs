@@ -99,6 +99,8 @@ pub struct Ask {
     pub turns: Vec<Turn>,
     /// Who is handing over what is unread.
     pub lease: Option<Lease>,
+    /// Whether the sender knows that its outcome found nobody.
+    pub sender_told: bool,
     /// Open, or settled with an outcome.
     pub state: State,
 }
@@ -224,6 +226,21 @@ impl Ask {
     /// Whether the last turn is a person's: whoever spoke was not silent (rule 4).
     pub fn person_spoke_last(&self) -> bool {
         self.turns.last().is_some_and(|turn| matches!(turn.by, Actor::Person(_)))
+    }
+
+    /// The sender that has yet to learn that what was decided found nobody: its worker ended before.
+    pub fn orphan_of(&self) -> Option<&SessionRef> {
+        let State::Settled { outcome, delivery: Delivery::Undeliverable { .. } } = &self.state
+        else {
+            return None;
+        };
+        let decided = !matches!(outcome.ending, Ending::Abandoned | Ending::Withdrawn);
+        self.chain.first().filter(|_| decided && !self.sender_told)
+    }
+
+    /// Whether somebody still waits for something of it, so that lists have it.
+    pub fn is_listed(&self) -> bool {
+        self.is_open() || self.is_unread() || self.orphan_of().is_some()
     }
 
     /// Since when a person has been shown the content as it is.

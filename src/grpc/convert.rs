@@ -274,6 +274,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::Released { by } => (K::Released, Actor::Person(by.clone()), None),
         E::ClaimLapsed { .. } => (K::ClaimLapsed, Actor::Timer, None),
         E::Acknowledged { .. } => (K::Acknowledged, asker(), None),
+        E::SenderTold { by } => (K::SenderTold, Actor::Session(by.clone()), None),
         E::Undeliverable { reason } => (K::Undeliverable, Actor::Timer, Some(reason.clone())),
     };
     let mut changed = ask(after);

@@ -165,7 +165,9 @@ fn is_of(caller: &Caller, scope: AskScope, ask: &Ask) -> bool {
     match (scope, &caller.principal) {
         (AskScope::Visible, _) => true,
         (AskScope::WaitingOnMe, Principal::Person(person)) => ask.waits_on_person(person),
-        (AskScope::WaitingOnMe, Principal::Session(session)) => ask.waits_on_session(session),
+        (AskScope::WaitingOnMe, Principal::Session(session)) => {
+            ask.waits_on_session(session) || ask.orphan_of() == Some(session)
+        }
         (AskScope::Mine, Principal::Session(session)) => ask.asker == *session,
         (AskScope::Mine, Principal::Host(host)) => ask.host == *host,
         (AskScope::WaitingOnMe, Principal::Host(_)) | (AskScope::Mine, Principal::Person(_)) => {
@@ -180,7 +182,7 @@ impl AskFilter {
             Some(Target::Session(waiting)) => waiting.session == *session,
             Some(Target::People { .. }) | None => false,
         };
-        let listed = ask.is_open() || ask.is_unread() || self.settled || self.outcome.is_some();
+        let listed = ask.is_listed() || self.settled || self.outcome.is_some();
         let ended = ask.outcome().map(|outcome| Way::from(&outcome.ending));
         listed
             && (self.outcome.is_none() || self.outcome == ended)
@@ -210,9 +212,7 @@ pub(super) fn store_scope(caller: &Caller, scope: AskScope) -> Result<Scope, Err
         (AskScope::WaitingOnMe, Principal::Person(person)) => {
             Scope::WaitingOnPerson(namespace(), person.clone())
         }
-        (AskScope::WaitingOnMe, Principal::Session(session)) => {
-            Scope::WaitingOnSession(session.session)
-        }
+        (AskScope::WaitingOnMe, Principal::Session(session)) => Scope::InboxOf(session.session),
         (AskScope::WaitingOnMe, Principal::Host(_)) => {
             let must = "what waits on a host's paused sessions is watched; list mine";
             return Err(Error::invalid("scope", must));

@@ -32,6 +32,8 @@ pub struct Row {
     pub open: bool,
     /// Whom it waits on.
     pub waits_on: WaitsOn,
+    /// The sender that has yet to be told that its outcome found nobody.
+    pub orphan_of: Option<SessionRef>,
     /// Who filed it.
     pub asker: SessionRef,
     /// Whose session that is.
@@ -59,7 +61,7 @@ pub enum WaitsOn {
 impl Row {
     /// The row of an ask; none when it is neither open nor unread.
     pub fn of(ask: &Ask) -> Option<Self> {
-        if !ask.is_open() && !ask.is_unread() {
+        if !ask.is_listed() {
             return None;
         }
         let waits_on = match ask.waiting_on() {
@@ -80,6 +82,7 @@ impl Row {
             namespace: ask.namespace.clone(),
             open: ask.is_open(),
             waits_on,
+            orphan_of: ask.orphan_of().cloned(),
             asker: ask.asker.clone(),
             host: ask.host.clone(),
             tree: ask.tree,
@@ -91,6 +94,9 @@ impl Row {
     /// The scopes that list it.
     pub fn scopes(&self) -> Vec<Scope> {
         let of_host = Scope::OfHost(self.namespace.clone(), self.host.clone());
+        if let Some(sender) = &self.orphan_of {
+            return vec![Scope::InboxOf(sender.session)];
+        }
         let mut scopes = vec![Scope::AskedBy(self.asker.session), of_host];
         if !self.open {
             return scopes;
@@ -100,7 +106,10 @@ impl Row {
         scopes.extend(self.known_to.iter().cloned().map(Scope::VisibleTo));
         match &self.waits_on {
             WaitsOn::Nobody => {}
-            WaitsOn::Session(session) => scopes.push(Scope::WaitingOnSession(session.session)),
+            WaitsOn::Session(session) => {
+                scopes.push(Scope::WaitingOnSession(session.session));
+                scopes.push(Scope::InboxOf(session.session));
+            }
             WaitsOn::People(people) => {
                 scopes.push(Scope::OnPeople(self.namespace.clone()));
                 let on = |person: &PersonName| {
@@ -336,6 +345,7 @@ mod tests {
             open: true,
             waits_on: WaitsOn::People(vec![PersonName::owner(), PersonName::owner()]),
             known_to: vec![asker.clone()],
+            orphan_of: None,
             host: "local".parse().unwrap(),
             tree: WorkId::new(Timestamp::from_millis(1), [0; 6]),
             asker,

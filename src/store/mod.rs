@@ -279,6 +279,8 @@ pub enum Committed {
 pub enum Scope {
     /// Open, waiting on this session.
     WaitingOnSession(SessionId),
+    /// Waiting on this session, or undeliverable and it, the sender, has yet to be told.
+    InboxOf(SessionId),
     /// Open, waiting on this person.
     WaitingOnPerson(Namespace, PersonName),
     /// Filed by this session, open or with something unread.

@@ -3,6 +3,7 @@
 mod bench;
 mod faults;
 mod matrix;
+mod orphans;
 mod races;
 mod rules;
 mod sessions;

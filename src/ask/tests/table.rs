@@ -397,6 +397,9 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             assert_eq!(ask.expiry.map(|expiry| expiry.clock), Some(clock));
         }
+        EventKind::SenderTold { by } => {
+            assert_eq!((ask.chain.first(), ask.orphan_of()), (Some(by), None));
+        }
         EventKind::TurnHoldLapsed => assert_eq!(ask.turn_hold, None),
         EventKind::Leased { lease, until, .. } => {
             let held = ask.lease.as_ref().map(|held| (held.id, held.until));

@@ -99,7 +99,7 @@ impl<A: Access> Tables<A> {
     pub fn ask(&self, id: AskId) -> Result<Option<Ask>, Trouble> {
         let ask = fold_history(id, &self.history(id, 0, usize::MAX)?)?;
         let row: Option<Row> = read(self.live.get(&id.to_bytes())?, || row_name(id))?;
-        let listed = ask.as_ref().filter(|ask| ask.is_open() || ask.is_unread());
+        let listed = ask.as_ref().filter(|ask| ask.is_listed());
         if row.map(|row| row.revision) != listed.map(|ask| ask.revision) {
             return Err(damaged(&format!("the history of {id}"), "it ends too early").into());
         }

@@ -229,6 +229,7 @@ impl World {
         for number in 1..=SESSIONS {
             let session = reference(number);
             scopes.push(Scope::WaitingOnSession(session.session));
+            scopes.push(Scope::InboxOf(session.session));
             scopes.push(Scope::Tree(work(number).id));
             scopes.push(Scope::AskedBy(session.session));
             scopes.push(Scope::VisibleTo(session));
@@ -384,6 +385,10 @@ fn lists(scope: &Scope, ask: &Ask) -> bool {
             Some(Target::Session(waiting)) => waiting.session == *session,
             Some(Target::People { .. }) | None => false,
         },
+        Scope::InboxOf(session) => {
+            let to_tell = ask.orphan_of().is_some_and(|sender| sender.session == *session);
+            to_tell || lists(&Scope::WaitingOnSession(*session), ask)
+        }
         Scope::WaitingOnPerson(namespace, person) => {
             ask.namespace == *namespace && ask.waits_on_person(person)
         }
