@@ -16,10 +16,13 @@ const ROUNDS: usize = 10_000;
 async fn rule_02_settled_once_in_ten_thousand_races() {
     let bench = Arc::new(Bench::new().await);
     let (lead, mut worker) = bench.pair().await;
+    // Weeks pass for them, in which they make no call by their tokens.
+    let mut holds = vec![bench.hold(&lead).await, bench.hold(&worker).await];
     for round in 0..ROUNDS {
         if round % 1_000 == 999 {
             // Outcomes gather unread with one asker; another takes over.
             worker = bench.child("worker", &lead, false).await;
+            holds.push(bench.hold(&worker).await);
         }
         let ask = bench.ask(&worker, &format!("round {round}?")).await;
         let watcher = tokio::spawn(last_seen(bench.clone(), ask.id));

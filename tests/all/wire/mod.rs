@@ -7,11 +7,16 @@ mod resume;
 mod stop;
 
 use crate::bench::{Bench, PATIENCE};
+use askway::ask::Timestamp;
 use askway::client::{Address, Client};
+use askway::engine::clock::Manual;
 use askway::grpc::{Listeners, serve, v1};
 use askway::session::{Kind, Principal, Secret};
+use askway::store::mem::Mem;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
@@ -36,9 +41,15 @@ struct Agent {
     session: v1::Session,
 }
 
+/// The machine's time: clients make request ids of it, and too old a one is refused.
+fn wall_clock() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(since_epoch.as_millis() as u64)
+}
+
 impl Daemon {
     async fn start() -> Self {
-        let bench = Bench::new().await;
+        let bench = Bench::on(Arc::new(Mem::default()), Manual::at(wall_clock())).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
