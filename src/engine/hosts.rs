@@ -7,8 +7,8 @@ use super::request::Deed;
 use crate::ask::{HostName, Namespace, Timestamp, limits};
 use crate::error::Error;
 use crate::session::{Command, Session};
-use crate::store::SessionScope;
-use std::collections::HashMap;
+use crate::store::{Fault, SessionScope};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -33,6 +33,8 @@ enum Watched {
     By(usize),
     /// Nobody since then, or since the start; not yet taken for gone.
     LeftAt(Timestamp),
+    /// Nobody, and what waits on its sessions has yet to be moved.
+    Gone,
 }
 
 impl Hosts {
@@ -42,7 +44,27 @@ impl Hosts {
 
     /// Whether the host of `session` would wake it.
     pub(super) fn would_wake(&self, session: &Session) -> bool {
-        self.watching().contains_key(&(session.namespace.clone(), session.host.clone()))
+        let host = (session.namespace.clone(), session.host.clone());
+        let watching = self.watching();
+        watching.get(&host).is_some_and(|watched| !matches!(watched, Watched::Gone))
+    }
+
+    /// Those whose grace is over at `now`; from here on they count no more.
+    fn take_for_gone(&self, now: Timestamp) -> HashSet<Host> {
+        let mut watching = self.watching();
+        let mut gone = HashSet::new();
+        for (host, watched) in watching.iter_mut() {
+            let is_over = match watched {
+                Watched::By(_) => false,
+                Watched::LeftAt(time) => *time + limits::HOLD_GRACE <= now,
+                Watched::Gone => true,
+            };
+            if is_over {
+                *watched = Watched::Gone;
+                gone.insert(host.clone());
+            }
+        }
+        gone
     }
 
     /// Takes a host for watching until its grace is over.
@@ -94,10 +116,6 @@ impl Engine {
 
 /// Runs for ever.
 pub(super) async fn run(engine: &Engine) {
-    while let Err(error) = take_up(engine).await {
-        tracing::warn!(%error, "paused sessions cannot be listed");
-        tokio::time::sleep(BACK_OFF).await;
-    }
     loop {
         let more = engine.shared.hosts.left.notified();
         if let Err(error) = give_up_due(engine).await {
@@ -108,6 +126,7 @@ pub(super) async fn run(engine: &Engine) {
         let due = |watched: &Watched| match watched {
             Watched::By(_) => None,
             Watched::LeftAt(time) => Some(*time + limits::HOLD_GRACE),
+            Watched::Gone => Some(Timestamp::default()),
         };
         let next = engine.shared.hosts.watching().values().filter_map(due).min();
         match next {
@@ -120,15 +139,16 @@ pub(super) async fn run(engine: &Engine) {
     }
 }
 
-/// The hosts of sessions that are asleep have the grace, to watch again after a restart.
-async fn take_up(engine: &Engine) -> Result<(), Error> {
+/// The hosts of sessions that are asleep have the grace, to watch again after a restart. Before
+/// anything is decided: what waits on those sessions must not move on meanwhile.
+pub(super) async fn take_up(engine: &Engine) -> Result<(), Fault> {
     for session in asleep(engine).await? {
         engine.shared.hosts.expect((session.namespace.clone(), session.host.clone()), engine.now());
     }
     Ok(())
 }
 
-async fn asleep(engine: &Engine) -> Result<Vec<Arc<Session>>, Error> {
+async fn asleep(engine: &Engine) -> Result<Vec<Arc<Session>>, Fault> {
     let (mut after, mut all) = (None, Vec::new());
     loop {
         let some = engine.store().sessions(&SessionScope::Asleep, after, AT_ONCE).await?;
@@ -138,26 +158,18 @@ async fn asleep(engine: &Engine) -> Result<Vec<Arc<Session>>, Error> {
     }
 }
 
-/// Hosts whose grace is over wake nobody: what waits on their paused sessions is swept.
+/// Hosts whose grace is over wake nobody: what waits on their paused sessions is swept. They stay
+/// noted as gone until that is done.
 async fn give_up_due(engine: &Engine) -> Result<(), Error> {
-    let now = engine.now();
-    let is_due = |watched: &Watched| matches!(watched, Watched::LeftAt(time) if *time + limits::HOLD_GRACE <= now);
-    let due: Vec<Host> = {
-        let watching = engine.shared.hosts.watching();
-        watching
-            .iter()
-            .filter(|(_, watched)| is_due(watched))
-            .map(|(host, _)| host.clone())
-            .collect()
-    };
-    if due.is_empty() {
+    let gone = engine.shared.hosts.take_for_gone(engine.now());
+    if gone.is_empty() {
         return Ok(());
     }
-    engine.shared.hosts.watching().retain(|_, watched| !is_due(watched));
     for session in asleep(engine).await? {
-        if due.contains(&(session.namespace.clone(), session.host.clone())) {
+        if gone.contains(&(session.namespace.clone(), session.host.clone())) {
             engine.submit_own(Deed::OnSession(session.id, Command::Unwatched)).await?;
         }
     }
+    engine.shared.hosts.watching().retain(|_, watched| !matches!(watched, Watched::Gone));
     Ok(())
 }

@@ -124,6 +124,7 @@ impl Engine {
         });
         let engine = Engine { asks, others, shared: shared.clone() };
         holds::take_up(&engine).await?;
+        hosts::take_up(&engine).await?;
         writer::spawn(shared.clone(), asks_waiting, others_waiting);
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });
@@ -215,9 +216,10 @@ fn topics_of_ask(ask: &Ask) -> impl Iterator<Item = Topic> + '_ {
         .chain(sessions.map(|session| Topic::Session(session.session)))
 }
 
-/// Whom a change of `session` concerns: itself, and where asks have to be moved for it whoever
-/// looks at all of them, as its host does.
+/// Whom a change of `session` concerns: itself, and whoever looks at all asks where some have to be
+/// moved for it, or its host watches while it is paused.
 fn topics_of_session(session: &Session) -> impl Iterator<Item = Topic> {
-    let all = session.sweep.then(|| Topic::Namespace(session.namespace.clone()));
+    let watched = session.sweep || session.wakeable;
+    let all = watched.then(|| Topic::Namespace(session.namespace.clone()));
     [Topic::Session(session.id)].into_iter().chain(all)
 }

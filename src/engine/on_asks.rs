@@ -5,8 +5,9 @@ use super::batch::{Verdict, keep_receipt};
 use super::request::{Done, File, Request};
 use super::world::{Missing, World};
 use crate::ask::{
-    self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Rejection,
-    Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve, limits,
+    self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Policy,
+    Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
+    limits,
 };
 use crate::error::Error;
 use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};
@@ -22,6 +23,12 @@ pub(super) fn file(world: &mut World, request: &Request, file: &File, now: Now) 
     };
     if !work.may_ask {
         return Ok((None, Err(session::Denied::MayNotAsk.into())));
+    }
+    // Its id begins with the time of its filing: lists go by ids, and are filtered by that time.
+    let file = &File { id: filed_at(file.id, now), ..file.clone() };
+    let violations = file.draft.violations();
+    if !violations.is_empty() {
+        return Ok((None, Err(Error::Invalid(violations))));
     }
     if let Some(same) = same_once_more(world, file, work.id)? {
         return Ok(found(request, file, same, now));
@@ -94,9 +101,11 @@ fn filing(
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
     let route = file.plan.route(&work.chain);
     let route = if asked_again { route.of_people() } else { route };
-    let idle = idle_hops(world, &route, &file.asker, work.id)?;
+    let idle = idle_hops(world, &route, None, &file.asker, work.id)?;
     let tree = world.count(Scope::Tree(work.tree));
     let namespace = world.count(Scope::Open(asker.namespace.clone()));
+    let crowd = Crowd { tree: tree?, namespace: namespace? };
+    let crowd = known_of(world, crowd, &file.asker)?;
     Ok(Filing {
         id: file.id,
         namespace: asker.namespace.clone(),
@@ -109,9 +118,33 @@ fn filing(
         route,
         idle,
         policy: world.policy,
-        crowd: Crowd { tree: tree?, namespace: namespace? },
+        crowd,
         standing,
     })
+}
+
+/// What a refusal may list: of the asks that fill a tree or a namespace those that the asker may
+/// know of (rule 15).
+fn known_of(world: &mut World, mut crowd: Crowd, asker: &SessionRef) -> Result<Crowd, Missing> {
+    let Policy { open_in_tree, open_in_namespace, .. } = world.policy;
+    for (full, (count, ids)) in
+        [(open_in_tree, &mut crowd.tree), (open_in_namespace, &mut crowd.namespace)]
+    {
+        if *count < full {
+            ids.clear();
+        }
+        let mut known = Vec::new();
+        for id in std::mem::take(ids) {
+            known.extend(world.ask(id)?.filter(|ask| ask.is_visible_to(asker)).map(|ask| ask.id));
+        }
+        *ids = known;
+    }
+    Ok(crowd)
+}
+
+fn filed_at(id: AskId, now: Now) -> AskId {
+    let [.., a, b, c, d, e, f] = id.to_bytes();
+    AskId::new(now.time, [a, b, c, d, e, f])
 }
 
 /// The work's record of its ask with this content: whatever it was before, it is `ask` now.
@@ -120,6 +153,15 @@ fn keep_twin(world: &mut World, change: &mut Change, ask: &Ask) -> Result<(), Mi
     let revision = before.map_or(0, |twin| twin.revision) + 1;
     let twin = Twin { work: ask.work, digest: ask.digest, ask: ask.id, revision };
     change.writes.push(Record::Twin(Arc::new(twin)));
+    Ok(())
+}
+
+/// The record of what `ask` asked before its content was changed, where it is the ask's.
+fn forget_twin(world: &mut World, change: &mut Change, ask: &Ask) -> Result<(), Missing> {
+    let twin = (ask.work, ask.digest);
+    if world.twin(twin)?.is_some_and(|twin| twin.ask == ask.id) {
+        change.removes.push(Key::Twin(twin));
+    }
     Ok(())
 }
 
@@ -161,15 +203,13 @@ pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) ->
 
 /// The ask goes, with what is kept of it elsewhere; its receipts go when they are found to be its.
 fn purge(world: &mut World, ask: &Ask) -> Verdict {
-    let mut removes = vec![Key::Ask(ask.id)];
-    let (twin, no) = ((ask.work, ask.digest), (ask.tree, ask.digest));
-    if world.twin(twin)?.is_some_and(|twin| twin.ask == ask.id) {
-        removes.push(Key::Twin(twin));
-    }
+    let mut change = Change { removes: vec![Key::Ask(ask.id)], ..Change::default() };
+    forget_twin(world, &mut change, ask)?;
+    let no = (ask.tree, ask.digest);
     if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
-        removes.push(Key::StandingNo(no));
+        change.removes.push(Key::StandingNo(no));
     }
-    Ok((Some(Change { removes, ..Change::default() }), Ok(Done::default())))
+    Ok((Some(change), Ok(Done::default())))
 }
 
 /// A receipt goes after its time, and not before its ask (rule 7).
@@ -216,6 +256,7 @@ pub(super) fn on_ask(
             settle(world, &mut change, &ask, now)?;
         }
         if before.digest != ask.digest {
+            forget_twin(world, &mut change, &before)?;
             keep_twin(world, &mut change, &ask)?;
         }
         change.events.extend(folding.events.into_iter().map(|event| (id, event)));
@@ -249,7 +290,11 @@ impl Folding {
         let ask = &self.ask;
         if ask.is_open() {
             if let Some(idle) = command.idle_hops() {
-                *idle = idle_hops(world, &ask.route, &ask.asker, ask.work)?;
+                let waiting = match ask.waiting_on() {
+                    Some(Target::Session(session)) => Some(session.session),
+                    Some(Target::People { .. }) | None => None,
+                };
+                *idle = idle_hops(world, &ask.route, waiting, &ask.asker, ask.work)?;
             }
             if let Some(standing) = command.standing() {
                 *standing = world.standing((ask.tree, ask.digest))?.as_deref().cloned();
@@ -291,18 +336,20 @@ fn sweep_first(world: &mut World, folding: &mut Folding, now: Now) -> Result<(),
     Ok(())
 }
 
-/// Which hops of `route` cannot answer an ask that belongs to `work` of `asker`'s.
+/// Which hops of `route` cannot answer an ask that belongs to `work` of `asker`'s. Whom it waits on
+/// already, `waiting`, is never too full for it.
 fn idle_hops(
     world: &mut World,
     route: &Route,
+    waiting: Option<SessionId>,
     asker: &SessionRef,
     work: WorkId,
 ) -> Result<IdleHops, Missing> {
     session::idle_hops(route, |hop| {
         let below = below(world, hop, work)?;
         let below = below.as_ref().map(|(work, holder)| (&**work, &**holder));
-        let waiting = world.count(Scope::WaitingOnSession(hop.session))?.0;
-        let full = waiting >= world.policy.waiting_on_session;
+        let others = world.count(Scope::WaitingOnSession(hop.session))?.0;
+        let full = waiting != Some(hop.session) && others >= world.policy.waiting_on_session;
         let session = world.session(hop.session)?;
         let watched = session.as_ref().is_some_and(|session| world.hosts.would_wake(session));
         Ok(session::idle(session.as_deref(), asker, below, watched, full))

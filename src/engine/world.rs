@@ -119,7 +119,10 @@ impl World {
 
     /// What has to be counted first.
     pub(super) fn take_uncounted(&mut self) -> Vec<Scope> {
-        std::mem::take(&mut self.uncounted)
+        let mut uncounted = std::mem::take(&mut self.uncounted);
+        let mut seen = std::collections::HashSet::new();
+        uncounted.retain(|scope| seen.insert(scope.clone()));
+        uncounted
     }
 
     /// Takes in what was counted.

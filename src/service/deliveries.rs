@@ -9,11 +9,11 @@ use super::{Caller, Receipt, Service};
 use crate::ask::{Ask, AskId, Command, Delivery, LeaseId, RequestId, Span};
 use crate::engine::hub::Topic;
 use crate::engine::request::{Deed, Reply, Request};
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::session::Principal;
 use crate::store::Scope;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Asks looked through at once.
@@ -53,7 +53,8 @@ impl Service {
             Principal::Session(session) => Some(self.attached.attach(session.session)),
             Principal::Host(_) | Principal::Person(_) => None,
         };
-        let look = DeliveryLook { scope, offered: HashSet::new(), _attachment };
+        let look =
+            DeliveryLook { scope, looked_at: HashMap::new(), offered: HashSet::new(), _attachment };
         Ok(self.watch(self.subscribe(topic), look))
     }
 
@@ -101,7 +102,12 @@ impl Service {
                     let has = |ask: &Arc<Ask>| ask.lease.as_ref().is_some_and(|l| l.id == lease);
                     taken.asks.extend(done.ask.filter(has).map(|ask| (ask, lease)));
                 }
-                // Somebody else was first, or it was read or removed meanwhile.
+                // Somebody else was first; or this very request, sent again.
+                Err(Error::Refused(Refusal { ask: Some(ask), .. })) => {
+                    let is_own = ask.lease.as_ref().is_some_and(|l| l.id == lease);
+                    taken.asks.extend(is_own.then_some((ask, lease)));
+                }
+                // It was read or removed meanwhile.
                 Err(Error::Refused(_) | Error::NotFound(_)) => {}
                 Err(fault) => return Err(fault),
             }
@@ -177,6 +183,8 @@ fn receiving(caller: &Caller) -> (Scope, Topic) {
 
 struct DeliveryLook {
     scope: Scope,
+    /// The asks it has looked at, each at which revision: what has not changed since is not read.
+    looked_at: HashMap<AskId, u64>,
     /// What this stream has offered already and is still unread.
     offered: HashSet<(AskId, u64)>,
     _attachment: Option<Attachment>,
@@ -186,22 +194,27 @@ impl Look for DeliveryLook {
     type Message = DeliveryMessage;
 
     async fn look(&mut self, service: &Service) -> Result<Found<DeliveryMessage>, Error> {
-        let (mut after, mut unread_now) = (None, HashSet::new());
+        let (mut after, mut listed) = (None, HashMap::new());
         let mut found = Vec::new();
         loop {
             let listing = service.engine.store().list(&self.scope, after, AT_ONCE).await?;
-            let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
-            after = ids.last().copied();
-            for ask in service.load_asks(&ids).await? {
+            let has_changed =
+                |(id, revision): &&(AskId, u64)| self.looked_at.get(id) != Some(revision);
+            let changed: Vec<AskId> =
+                listing.asks.iter().filter(has_changed).map(|(id, _)| *id).collect();
+            after = listing.asks.last().map(|(id, _)| *id);
+            let is_last = listing.asks.len() < AT_ONCE;
+            listed.extend(listing.asks);
+            for ask in service.load_asks(&changed).await? {
                 for revision in unread(&ask) {
-                    unread_now.insert((ask.id, revision));
-                    if !self.offered.contains(&(ask.id, revision)) {
+                    if self.offered.insert((ask.id, revision)) {
                         found.push(DeliveryMessage::Delivery(ask.clone(), revision));
                     }
                 }
             }
-            if ids.len() < AT_ONCE {
-                self.offered = unread_now;
+            if is_last {
+                self.offered.retain(|(ask, _)| listed.contains_key(ask));
+                self.looked_at = listed;
                 return Ok(Found::more(found));
             }
         }

@@ -1,7 +1,7 @@
 //! Watching an inbox: a snapshot, then what came, changed and left.
 
 use super::authorize::{Call, authorize, sees};
-use super::lists::{AskScope, store_scope};
+use super::lists::{AskScope, is_of, store_scope};
 use super::reads::fitting;
 use super::stream::{Found, Look, Watch};
 use super::watch::InboxMessage;
@@ -40,7 +40,7 @@ impl Service {
             Principal::Person(_) | Principal::Host(_) => Topic::Namespace(caller.namespace.clone()),
         };
         let source = match (tree, &caller.principal, scope) {
-            (Some(tree), ..) => Source::Tree(tree, caller.clone()),
+            (Some(tree), ..) => Source::Tree(tree, caller.clone(), scope),
             (None, Principal::Host(host), AskScope::WaitingOnMe) => Source::Asleep {
                 namespace: caller.namespace.clone(),
                 host: host.clone(),
@@ -57,8 +57,9 @@ impl Service {
 enum Source {
     /// A scope of the store's.
     Scope(Scope),
-    /// What of a tree the caller sees: a tree has few open asks (rule 14).
-    Tree(WorkId, Caller),
+    /// What of a tree the caller sees, or what of that waits on it: a tree has few open asks
+    /// (rule 14). A host is asked nothing, and so sees all.
+    Tree(WorkId, Caller, AskScope),
     /// What waits on the paused sessions that this host would wake, and does while it watches.
     Asleep { namespace: Namespace, host: HostName, _watch: HostWatch },
 }
@@ -69,12 +70,13 @@ impl Source {
         let mut asks = Vec::new();
         match self {
             Source::Scope(scope) => return Ok(store.list(scope, None, WATCHED).await?),
-            Source::Tree(tree, caller) => {
+            Source::Tree(tree, caller, scope) => {
                 let listing = store.list(&Scope::Tree(*tree), None, WATCHED).await?;
                 let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
-                let seen =
-                    service.load_asks(&ids).await?.into_iter().filter(|ask| sees(caller, ask));
-                asks.extend(seen.map(|ask| (ask.id, ask.revision)));
+                let is_host = matches!(caller.principal, Principal::Host(_));
+                let mut seen = service.load_asks(&ids).await?;
+                seen.retain(|ask| sees(caller, ask) && (is_host || is_of(caller, *scope, ask)));
+                asks.extend(seen.iter().map(|ask| (ask.id, ask.revision)));
             }
             Source::Asleep { namespace, host, .. } => {
                 let mut after = None;

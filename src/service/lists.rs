@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Asks looked at for one page: beyond that it is short, and says where to go on.
 const LOOKED_AT: usize = 1_000;
+/// Asks looked at together.
+const AT_ONCE: usize = 100;
 
 /// Which asks a caller wants listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,57 +98,73 @@ impl Service {
     ) -> Result<AskPage, Error> {
         authorize(caller, Call::ListAsks, None)?;
         let of_store = store_scope(caller, scope)?;
-        let page = page.min(PAGE_MAX);
+        let of_store = narrowed(of_store, filter);
+        let page = page.clamp(1, PAGE_MAX);
         let (mut found, mut at, mut looked_at) = (Vec::new(), after, 0);
-        // One whose time has come is found from its id on: ids are in time order.
-        if let Some(from) = filter.from {
-            at = at.max(Some(AskId::new(from, [0; 6])).filter(|_| from > Timestamp::default()));
+        // Ids are in the order of filing, so what was filed earlier need not be looked at.
+        if let Some(before) = filter.from.and_then(|from| from.as_millis().checked_sub(1)) {
+            at = at.max(Some(AskId::new(Timestamp::from_millis(before), [255; 6])));
         }
         while looked_at < LOOKED_AT {
-            let some = self.after(&of_store, filter, at, page).await?;
-            looked_at += some.len();
-            let ended = some.len() < page;
-            for ask in some {
+            let stretch = self.after(&of_store, filter, at).await?;
+            looked_at += AT_ONCE;
+            for ask in stretch.asks {
+                if filter.until.is_some_and(|until| ask.create_time >= until) {
+                    return Ok(whole(found, None));
+                }
                 at = Some(ask.id);
-                if sees(caller, &ask) && is_of(caller, scope, &ask) && filter.has(&ask) {
+                if sees(caller, &ask) && is_of(caller, scope, &ask) && filter.has(scope, &ask) {
                     found.push(ask);
                 }
                 if found.len() == page {
                     return Ok(whole(found, at));
                 }
             }
-            if ended {
+            if stretch.last.is_none() {
                 return Ok(whole(found, None));
             }
+            at = stretch.last;
         }
         Ok(whole(found, at))
     }
 
-    /// The next asks that may be of a list: those of the narrowest scope there is for it.
+    /// The next asks that may be of a list.
     async fn after(
         &self,
         scope: &Scope,
         filter: &AskFilter,
         after: Option<AskId>,
-        limit: usize,
-    ) -> Result<Vec<Arc<Ask>>, Error> {
+    ) -> Result<Stretch, Error> {
         let store = self.engine.store();
-        if filter.settled || filter.outcome.is_some() {
-            return Ok(store.asks(after, limit).await?);
+        if filter.with_settled() {
+            let asks = store.asks(after, AT_ONCE).await?;
+            let last = asks.last().map(|ask| ask.id);
+            return Ok(Stretch { asks, last });
         }
-        let scope = match filter {
-            AskFilter { tree: Some(tree), .. } => Scope::Tree(*tree),
-            AskFilter { waiting_on_session: Some(session), .. } => {
-                Scope::WaitingOnSession(*session)
-            }
-            AskFilter { asker: Some(session), .. } => Scope::AskedBy(*session),
-            _ => scope.clone(),
-        };
-        let ids: Vec<AskId> =
-            store.list(&scope, after, limit).await?.asks.iter().map(|(id, _)| *id).collect();
-        // One that was removed meanwhile still counts: fewer would look like the end.
-        let asks = self.load_asks(&ids).await?;
-        Ok(if asks.len() < ids.len() && asks.is_empty() { Vec::new() } else { asks })
+        let listing = store.list(scope, after, AT_ONCE).await?;
+        let ids: Vec<AskId> = listing.asks.iter().map(|(id, _)| *id).collect();
+        // One that was removed meanwhile is not loaded, but is not the end.
+        Ok(Stretch { asks: self.load_asks(&ids).await?, last: ids.last().copied() })
+    }
+}
+
+/// Asks looked at together, and the id after which to go on; none at the end.
+struct Stretch {
+    asks: Vec<Arc<Ask>>,
+    last: Option<AskId>,
+}
+
+/// The narrowest scope of the store's that has all of a list. The lists of an asker's own asks have
+/// unread ones, which stand in no other.
+fn narrowed(scope: Scope, filter: &AskFilter) -> Scope {
+    match (&scope, filter) {
+        (Scope::AskedBy(_) | Scope::OfHost(..), _) => scope,
+        (_, AskFilter { waiting_on_session: Some(session), .. }) => {
+            Scope::WaitingOnSession(*session)
+        }
+        (_, AskFilter { tree: Some(tree), .. }) => Scope::Tree(*tree),
+        (_, AskFilter { asker: Some(session), .. }) => Scope::AskedBy(*session),
+        _ => scope,
     }
 }
 
@@ -161,7 +179,7 @@ fn whole(mut asks: Vec<Arc<Ask>>, next: Option<AskId>) -> AskPage {
     AskPage { asks, next }
 }
 
-fn is_of(caller: &Caller, scope: AskScope, ask: &Ask) -> bool {
+pub(super) fn is_of(caller: &Caller, scope: AskScope, ask: &Ask) -> bool {
     match (scope, &caller.principal) {
         (AskScope::Visible, _) => true,
         (AskScope::WaitingOnMe, Principal::Person(person)) => ask.waits_on_person(person),
@@ -177,12 +195,18 @@ fn is_of(caller: &Caller, scope: AskScope, ask: &Ask) -> bool {
 }
 
 impl AskFilter {
-    fn has(&self, ask: &Ask) -> bool {
+    fn with_settled(&self) -> bool {
+        self.settled || self.outcome.is_some()
+    }
+
+    fn has(&self, scope: AskScope, ask: &Ask) -> bool {
         let waits_on = |session: &SessionId| match ask.waiting_on() {
             Some(Target::Session(waiting)) => waiting.session == *session,
             Some(Target::People { .. }) | None => false,
         };
-        let listed = ask.is_listed() || self.settled || self.outcome.is_some();
+        let unread = scope == AskScope::Mine && ask.is_unread();
+        let orphan = scope == AskScope::WaitingOnMe && ask.orphan_of().is_some();
+        let listed = ask.is_open() || unread || orphan || self.with_settled();
         let ended = ask.outcome().map(|outcome| Way::from(&outcome.ending));
         listed
             && (self.outcome.is_none() || self.outcome == ended)

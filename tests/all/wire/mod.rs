@@ -21,6 +21,7 @@ use askway::store::mem::Mem;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
@@ -45,6 +46,12 @@ struct Agent {
     session: v1::Session,
 }
 
+/// The machine's time: clients make request ids of it, and too old a one is refused.
+fn wall_clock() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(since_epoch.as_millis() as u64)
+}
+
 impl Daemon {
     async fn start() -> Self {
         Self::over(Arc::new(Mem::default())).await
@@ -55,10 +62,7 @@ impl Daemon {
     }
 
     async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
-        // Clients make request ids by the machine's clock, and old ones are refused.
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let clock = Manual::at(Timestamp::from_millis(now.as_millis() as u64));
-        let bench = Bench::with(store, clock, settings).await;
+        let bench = Bench::with(store, Manual::at(wall_clock()), settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
