@@ -216,10 +216,8 @@ fn topics_of_ask(ask: &Ask) -> impl Iterator<Item = Topic> + '_ {
         .chain(sessions.map(|session| Topic::Session(session.session)))
 }
 
-/// Whom a change of `session` concerns: itself, and whoever looks at all asks where some have to be
-/// moved for it, or its host watches while it is paused.
-fn topics_of_session(session: &Session) -> impl Iterator<Item = Topic> {
-    let watched = session.sweep || session.wakeable;
-    let all = watched.then(|| Topic::Namespace(session.namespace.clone()));
-    [Topic::Session(session.id)].into_iter().chain(all)
+/// Whom a change of `session` concerns: itself, and whoever looks at all asks, where its asks show
+/// that it is away.
+fn topics_of_session(session: &Session) -> [Topic; 2] {
+    [Topic::Session(session.id), Topic::Namespace(session.namespace.clone())]
 }

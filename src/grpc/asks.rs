@@ -7,7 +7,7 @@ use super::status::{cut, status};
 use super::v1::{self, ask_service_server::AskService};
 use crate::ask::Ask;
 use crate::error::Error;
-use crate::service::{DeliveryMessage, InboxMessage, Receipt, WatchMessage, unread};
+use crate::service::{Away, DeliveryMessage, InboxMessage, Receipt, WatchMessage, unread};
 use std::sync::Arc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
@@ -31,7 +31,8 @@ impl AskService for Api {
         let asker = convert::presence(presence).into();
         let receives = ask.is_delivered_to(&caller.principal.into());
         let carried = receives.then(|| convert::carried(&ask));
-        reply(v1::GetAskResponse { ask: Some(convert::ask(&ask)), asker, carried })
+        let away = self.service.away([ask.asker.session]).await.map_err(status)?;
+        reply(v1::GetAskResponse { ask: Some(convert::read_ask(&ask, &away)), asker, carried })
     }
 
     async fn list_asks(
@@ -47,8 +48,10 @@ impl AskService for Api {
         let read = scope.zip(filter).zip(after.zip(page));
         let ((scope, filter), (after, page)) = fields.done(read)?;
         let page = self.service.list(&caller, scope, &filter, after, page).await.map_err(status)?;
+        let askers = page.asks.iter().map(|ask| ask.asker.session);
+        let away = self.service.away(askers).await.map_err(status)?;
         reply(v1::ListAsksResponse {
-            asks: page.asks.iter().map(|ask| convert::ask(ask)).collect(),
+            asks: page.asks.iter().map(|ask| convert::read_ask(ask, &away)).collect(),
             next_page_token: page.next.map(|id| id.to_string()).unwrap_or_default(),
         })
     }
@@ -112,16 +115,18 @@ impl AskService for Api {
         let tree = fields.optional("tree_work_id", &request.tree_work_id);
         let (scope, tree) = fields.done(scope.zip(tree))?;
         let watch = self.service.watch_inbox(&caller, scope, tree).await.map_err(status)?;
-        let asks = |asks: Vec<Arc<Ask>>| asks.iter().map(|ask| convert::ask(ask)).collect();
+        let asks = |asks: Vec<Arc<Ask>>, away: &Away| {
+            asks.iter().map(|ask| convert::read_ask(ask, away)).collect()
+        };
         let messages = watch.map(move |item| match item {
-            Ok(InboxMessage::Snapshot { asks: all, total }) => {
-                let snapshot = v1::InboxSnapshot { asks: asks(all), total: total as u64 };
+            Ok(InboxMessage::Snapshot { asks: all, total, away }) => {
+                let snapshot = v1::InboxSnapshot { asks: asks(all, &away), total: total as u64 };
                 Ok(Message::Snapshot(snapshot))
             }
-            Ok(InboxMessage::Change { came, changed, left, total }) => {
+            Ok(InboxMessage::Change { came, changed, left, total, away }) => {
                 Ok(Message::Change(v1::InboxChange {
-                    came: asks(came),
-                    changed: asks(changed),
+                    came: asks(came, &away),
+                    changed: asks(changed, &away),
                     left_ask_ids: left.iter().map(ToString::to_string).collect(),
                     total: total as u64,
                 }))

@@ -8,7 +8,7 @@ use crate::ask::{
     LeaseId, Span, State, Target, Timestamp,
 };
 use crate::error::{Error, Refusal};
-use crate::service::{Presence, Receipt, Verdict};
+use crate::service::{Away, Presence, Receipt, Verdict};
 use crate::session::{Session, Standing};
 use std::collections::HashMap;
 
@@ -74,6 +74,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         awaiting_reply: ask.awaits_reply(),
         asked_again: ask.again,
         seen: ask.seen.iter().map(seen).collect(),
+        asker_gone_time: None,
     }
 }
 
@@ -104,6 +105,12 @@ fn answers(answers: &ask::Answers) -> HashMap<String, v1::Answer> {
         (id.clone(), v1::Answer { selected, text, default: answer.default })
     };
     answers.iter().map(answer).collect()
+}
+
+/// An ask, whole, and since when its asker is away.
+pub fn read_ask(ask: &Ask, away: &Away) -> v1::Ask {
+    let asker_gone_time = away.get(&ask.asker.session).copied().map(timestamp);
+    v1::Ask { asker_gone_time, ..self::ask(ask) }
 }
 
 /// What travels with an ask, for its asker.

@@ -5,8 +5,8 @@ use super::lists::{AskScope, is_of, store_scope};
 use super::reads::fitting;
 use super::stream::{Found, Look, Watch};
 use super::watch::InboxMessage;
-use super::{Caller, Service};
-use crate::ask::{AskId, HostName, Namespace, WorkId};
+use super::{Away, Caller, Service};
+use crate::ask::{Ask, AskId, HostName, Namespace, SessionId, Timestamp, WorkId};
 use crate::engine::HostWatch;
 use crate::engine::hub::Topic;
 use crate::error::Error;
@@ -101,9 +101,25 @@ impl Source {
 
 struct InboxLook {
     source: Source,
-    /// What was sent: ids and revisions; none before the snapshot.
-    known: Option<BTreeMap<AskId, u64>>,
+    /// What was sent; none before the snapshot.
+    known: Option<BTreeMap<AskId, Sent>>,
     total: usize,
+}
+
+/// An ask as it was sent.
+#[derive(Clone, Copy)]
+struct Sent {
+    revision: u64,
+    asker: SessionId,
+    /// Since when its asker was away.
+    away: Option<Timestamp>,
+}
+
+impl Sent {
+    fn of(ask: &Ask, away: &Away) -> (AskId, Self) {
+        let (asker, revision) = (ask.asker.session, ask.revision);
+        (ask.id, Self { revision, asker, away: away.get(&asker).copied() })
+    }
 }
 
 impl Look for InboxLook {
@@ -134,23 +150,30 @@ impl InboxLook {
         let mut asks = service.load_asks(&ids).await?;
         // What one message cannot carry comes as the first change.
         asks.truncate(fitting(&asks));
-        self.known = Some(asks.iter().map(|ask| (ask.id, ask.revision)).collect());
+        let away = service.away(asks.iter().map(|ask| ask.asker.session)).await?;
+        self.known = Some(asks.iter().map(|ask| Sent::of(ask, &away)).collect());
         self.total = listing.total;
-        Ok(InboxMessage::Snapshot { asks, total: listing.total })
+        Ok(InboxMessage::Snapshot { asks, total: listing.total, away })
     }
 
     async fn change(
         &mut self,
         service: &Service,
         listing: Listing,
-        mut known: BTreeMap<AskId, u64>,
+        mut known: BTreeMap<AskId, Sent>,
     ) -> Result<Option<InboxMessage>, Error> {
         let now: BTreeMap<AskId, u64> = listing.asks.into_iter().collect();
         let left: Vec<AskId> = known.keys().filter(|id| !now.contains_key(id)).copied().collect();
         known.retain(|id, _| now.contains_key(id));
+        let mut away = service.away(known.values().map(|sent| sent.asker)).await?;
+        let is_as_sent = |id: &AskId, revision: u64| {
+            known.get(id).is_some_and(|sent| {
+                sent.revision == revision && sent.away == away.get(&sent.asker).copied()
+            })
+        };
         let moved: Vec<AskId> = now
             .iter()
-            .filter(|(id, revision)| known.get(id) != Some(revision))
+            .filter(|(id, revision)| !is_as_sent(id, **revision))
             .map(|(id, _)| *id)
             .collect();
         let mut asks = service.load_asks(&moved).await?;
@@ -158,10 +181,11 @@ impl InboxLook {
         let unchanged = asks.is_empty() && left.is_empty() && self.total == listing.total;
         let (changed, came): (Vec<_>, Vec<_>) =
             asks.into_iter().partition(|ask| known.contains_key(&ask.id));
-        known.extend(came.iter().chain(&changed).map(|ask| (ask.id, ask.revision)));
+        away.extend(service.away(came.iter().map(|ask| ask.asker.session)).await?);
+        known.extend(came.iter().chain(&changed).map(|ask| Sent::of(ask, &away)));
         self.known = Some(known);
         self.total = listing.total;
         let total = listing.total;
-        Ok((!unchanged).then_some(InboxMessage::Change { came, changed, left, total }))
+        Ok((!unchanged).then_some(InboxMessage::Change { came, changed, left, total, away }))
     }
 }

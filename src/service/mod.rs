@@ -19,6 +19,7 @@ pub use authenticate::LOCAL_HOST;
 pub use authorize::Call;
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
+pub use presence::Away;
 pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
 pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, Sent};

@@ -1,9 +1,11 @@
 //! Which askers are attached now: the hint in a receipt that an answer finds somebody (rule 12).
 
 use super::{Presence, Service};
-use crate::ask::{Ask, SessionId};
+use crate::ask::{Ask, SessionId, Timestamp};
 use crate::error::Error;
-use std::collections::HashMap;
+use crate::session::Standing;
+use crate::store::{Key, Record};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many watches of its own asks each session has open.
@@ -43,7 +45,31 @@ impl Drop for Attachment {
     }
 }
 
+/// Since when askers are paused or ended, by their sessions. Who runs is not in it.
+pub type Away = HashMap<SessionId, Timestamp>;
+
 impl Service {
+    /// Which of these askers are away.
+    ///
+    /// # Errors
+    ///
+    /// Unavailable.
+    pub async fn away(&self, askers: impl IntoIterator<Item = SessionId>) -> Result<Away, Error> {
+        let sessions: HashSet<SessionId> = askers.into_iter().collect();
+        let keys: Vec<Key> = sessions.into_iter().map(Key::Session).collect();
+        let records = self.engine.store().load(&keys).await?;
+        let away = records.into_iter().flatten().filter_map(|record| match record {
+            Record::Session(session) => match session.standing {
+                Standing::Active => None,
+                Standing::Paused { since, .. } | Standing::Ended { since, .. } => {
+                    Some((session.id, since))
+                }
+            },
+            _ => None,
+        });
+        Ok(away.collect())
+    }
+
     /// Whether the asker of `ask` is there, where it is known whether it `was_attached`: an answer
     /// ends the watch that it finds, so that has to be looked up before.
     pub(super) async fn presence(&self, ask: &Ask, was_attached: bool) -> Result<Presence, Error> {

@@ -3,7 +3,7 @@
 use super::authorize::Call;
 use super::presence::Attachment;
 use super::stream::{Found, Look, Watch};
-use super::{Caller, Service};
+use super::{Away, Caller, Service};
 use crate::ask::{Ask, AskId, Event};
 use crate::engine::hub::Topic;
 use crate::error::Error;
@@ -33,17 +33,21 @@ pub enum InboxMessage {
         asks: Vec<Arc<Ask>>,
         /// How many there are in all.
         total: usize,
+        /// Whose askers are away.
+        away: Away,
     },
     /// Then: how it changed.
     Change {
         /// Asks that came.
         came: Vec<Arc<Ask>>,
-        /// Asks whose revision grew.
+        /// Asks whose revision grew, or whose asker went away or came back.
         changed: Vec<Arc<Ask>>,
         /// Asks that left.
         left: Vec<AskId>,
         /// How many there are in all.
         total: usize,
+        /// Whose askers are away.
+        away: Away,
     },
     /// Nothing has happened for a while.
     Idle,

@@ -1,4 +1,5 @@
-//! What was decided and found nobody: the answerer's receipt says so, and the sender is told.
+//! Askers that are away, and what was decided and found nobody: the answerer's receipt says so, and
+//! the sender is told.
 
 use crate::bench::*;
 use askway::ask::{Delivery, EventKind};
@@ -64,6 +65,32 @@ async fn a_root_sessions_outcome_that_found_nobody_has_no_sender_to_tell() {
         tokio::task::yield_now().await;
     };
     assert!(!gone.is_listed());
+}
+
+#[tokio::test]
+async fn an_inbox_says_since_when_the_asker_is_gone_and_that_it_is_back() {
+    let bench = Bench::new().await;
+    let (_, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let mut watch = bench.service.watch_inbox(&bench.owner, AskScope::Visible, None).await.unwrap();
+    let Some(Ok(InboxMessage::Snapshot { away, .. })) = watch.next().await else {
+        panic!("a snapshot comes first");
+    };
+    assert!(away.is_empty());
+    let id = worker.id();
+    bench.service.pause(&bench.host, fresh(), Some(id)).await.unwrap();
+    let mut change = async || {
+        let next = tokio::time::timeout(PATIENCE, watch.next()).await.unwrap();
+        let Some(Ok(InboxMessage::Change { changed, away, .. })) = next else {
+            panic!("the ask did not change");
+        };
+        assert_eq!(changed.iter().map(|ask| ask.id).collect::<Vec<_>>(), [ask.id]);
+        away.get(&id).copied()
+    };
+    let paused = bench.service.status(&bench.owner).await.unwrap().service_time;
+    assert_eq!(change().await, Some(paused));
+    bench.service.resume(&bench.host, fresh(), id).await.unwrap();
+    assert_eq!(change().await, None);
 }
 
 #[tokio::test]

@@ -109,7 +109,9 @@ async fn an_inbox_shows_what_came_changed_and_left() {
     let first = bench.ask(&worker, "first?").await;
     let mut inbox =
         bench.service.watch_inbox(&lead.caller, AskScope::WaitingOnMe, None).await.unwrap();
-    let Some(Ok(InboxMessage::Snapshot { asks, total: 1 })) = inbox.next().await else { panic!() };
+    let Some(Ok(InboxMessage::Snapshot { asks, total: 1, .. })) = inbox.next().await else {
+        panic!()
+    };
     assert_eq!(asks[0].id, first.id);
     let second = bench.ask(&worker, "second?").await;
     let Some(Ok(InboxMessage::Change { came, total: 2, .. })) = inbox.next().await else {
