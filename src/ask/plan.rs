@@ -6,7 +6,7 @@ use super::limits;
 use super::names::{GroupName, PersonName, RouteName, SessionRef};
 use super::route::{Hop, Route, Target};
 use super::time::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A route by its name: hops of sessions, then hops of people, and how often the people are asked.
@@ -294,6 +294,17 @@ impl Plans {
     /// The plan of an ask that names none.
     pub fn default_plan(&self) -> &Plan {
         self.get(&RouteName::default()).expect("it is always there")
+    }
+
+    /// Everybody whom any of them may ask, each once.
+    pub fn people(&self) -> BTreeSet<PersonName> {
+        let hops = self.0.values().flat_map(|plan| &plan.hops);
+        let each = hops.flat_map(|hop| match &hop.to {
+            PlanTo::Person(person) => std::slice::from_ref(person),
+            PlanTo::Group(_, people) => people,
+            PlanTo::Sender | PlanTo::Senders { .. } => &[],
+        });
+        each.cloned().collect()
     }
 
     /// All names, in their order.

@@ -36,7 +36,7 @@ impl Context {
         let address = place::address(&data)?;
         let (token, is_session) = match place::session_token()? {
             Some(token) => (token, true),
-            None => (place::token_in(&data, place::OWNER_TOKEN)?, false),
+            None => (place::token_of_person(&data, &place::person()?)?, false),
         };
         let client = Client::new(address, Some(token)).with_patience(PATIENCE);
         Ok(Self { client, is_session, data })

@@ -1,6 +1,7 @@
 //! Where things are: the data folder, the daemon's address, the tokens in the folder.
 
 use super::{Exit, Failure};
+use crate::ask::PersonName;
 use crate::client::Address;
 use crate::session::{Kind, Secret};
 use std::env;
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// The owner's token, in the data folder.
 pub const OWNER_TOKEN: &str = "owner.token";
+/// The folder of the other people's tokens, in the data folder.
+pub const PEOPLE: &str = "people";
 /// The host's token, in the data folder.
 pub const HOST_TOKEN: &str = "host.token";
 /// The socket, in the data folder where nothing else is said.
@@ -18,6 +21,8 @@ pub const SOCKET: &str = "askway.sock";
 
 /// A session's token, for the command that runs as it.
 pub const TOKEN_VAR: &str = "ASKWAY_TOKEN";
+/// Who is at the terminal, where it is not the owner.
+pub const PERSON_VAR: &str = "ASKWAY_PERSON";
 /// Where the daemon is, for clients.
 pub const ADDRESS_VAR: &str = "ASKWAY_ADDR";
 /// The data folder, for everybody.
@@ -62,6 +67,48 @@ pub fn address(data: &Path) -> Result<Address, Failure> {
     }
 }
 
+/// Where in the data folder a person's token lies. A name may hold what a file's may not.
+pub fn person_token(person: &PersonName) -> PathBuf {
+    if *person == PersonName::owner() {
+        return OWNER_TOKEN.into();
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_@".contains(c);
+    let spelled = |c: char| if plain(c) { c.to_string() } else { format!("%{:02x}", u32::from(c)) };
+    let name: String = person.as_str().chars().map(spelled).collect();
+    Path::new(PEOPLE).join(format!("{name}.token"))
+}
+
+/// The token of a person of this daemon's.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be read.
+pub fn token_of_person(data: &Path, person: &PersonName) -> Result<Secret, Failure> {
+    let place = person_token(person);
+    if data.join(OWNER_TOKEN).exists() && !data.join(&place).exists() {
+        let message = format!("no route of this daemon's asks a person {person}");
+        let next =
+            format!("name person:{person} in a route of askway.toml, and askway serve again");
+        return Err(Failure::new(Exit::Refused, "BAD_CREDENTIAL", message).then(next));
+    }
+    token_in(data, place)
+}
+
+/// The person at the terminal: `ASKWAY_PERSON`, else the owner.
+///
+/// # Errors
+///
+/// When the variable is no person's name.
+pub fn person() -> Result<PersonName, Failure> {
+    match env::var(PERSON_VAR) {
+        Ok(text) if !text.is_empty() => text.parse().map_err(|why| {
+            Failure::usage(format!("ASKWAY_PERSON: {why}")).then("unset ASKWAY_PERSON")
+        }),
+        Ok(_) | Err(env::VarError::NotPresent) => Ok(PersonName::owner()),
+        Err(env::VarError::NotUnicode(_)) => Err(Failure::usage("ASKWAY_PERSON: it is not text")),
+    }
+}
+
 /// The session's token of the environment; none where it is not set. An unreadable one is an error,
 /// never none.
 ///
@@ -84,7 +131,7 @@ pub fn session_token() -> Result<Option<Secret>, Failure> {
 /// # Errors
 ///
 /// When there is none, or it cannot be read.
-pub fn token_in(data: &Path, name: &str) -> Result<Secret, Failure> {
+pub fn token_in(data: &Path, name: impl AsRef<Path>) -> Result<Secret, Failure> {
     let path = data.join(name);
     let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::new(
@@ -124,6 +171,15 @@ mod tests {
         assert_eq!(found(&[("ASKWAY_DATA", ""), ("HOME", "/h")]), found(&all[2..]));
         assert_eq!(found(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]), found(&all[2..]));
         assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn a_persons_name_leads_to_no_other_place() {
+        let place = |name: &str| person_token(&name.parse().expect("a name"));
+        assert_eq!(place("owner"), Path::new("owner.token"));
+        assert_eq!(place("ann"), Path::new("people/ann.token"));
+        assert_eq!(place("../../etc/x"), Path::new("people/%2e%2e%2f%2e%2e%2fetc%2fx.token"));
+        assert_eq!(place("."), Path::new("people/%2e.token"));
     }
 
     #[test]

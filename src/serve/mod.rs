@@ -91,7 +91,7 @@ impl Daemon {
         let settings = Settings { routes: config.routes.clone(), policy };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;
-        install(&service, &config.data).await?;
+        install(&service, config).await?;
 
         let (socket, unix) = Socket::bind(config).await?;
         let tcp = match config.listen {
@@ -144,14 +144,21 @@ impl Daemon {
     }
 }
 
-/// Makes the tokens that the folder holds good, at every start: the store may be a new one.
-async fn install(service: &Service, data: &Path) -> Result<(), CannotServe> {
+/// Makes the tokens that the folder holds good, at every start: the store may be a new one. Everybody
+/// whom a route names has one, or nobody could answer for them.
+async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> {
     let local: HostName = LOCAL_HOST.parse().expect("it is a name");
-    let each = [
-        (data.join(place::OWNER_TOKEN), Kind::Person, Principal::Person(PersonName::owner())),
-        (data.join(place::HOST_TOKEN), Kind::Host, Principal::Host(local)),
-    ];
-    for (path, kind, principal) in each {
+    let mut people = config.routes.people();
+    people.insert(PersonName::owner());
+    if people.len() > 1 {
+        folder::private(&config.data.join(place::PEOPLE))?;
+    }
+    let host = (place::HOST_TOKEN.into(), Kind::Host, Principal::Host(local));
+    let people = people
+        .into_iter()
+        .map(|person| (place::person_token(&person), Kind::Person, Principal::Person(person)));
+    for (place, kind, principal) in people.chain([host]) {
+        let path = config.data.join(place);
         let secret = folder::token(&path, kind)?;
         let installed = service.install(principal, &secret).await;
         installed.map_err(|error| store_failed(&path, &error))?;

@@ -76,7 +76,16 @@ impl Said {
 
 impl Daemon {
     pub fn start(flags: &[&str]) -> Self {
+        Self::start_with("", flags)
+    }
+
+    /// The same, with this in `askway.toml`.
+    pub fn start_with(file: &str, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
+        if !file.is_empty() {
+            fs::create_dir(data(&folder)).expect("a data folder");
+            fs::write(data(&folder).join("askway.toml"), file).expect("a file");
+        }
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
         let (child, ready) = spawn(&folder, &flags);
         Self { folder, flags, child, ready }

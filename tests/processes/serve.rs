@@ -165,3 +165,22 @@ async fn ten_serve_in_one_process() {
         served.await.expect("it ends").expect("it served well");
     }
 }
+
+#[test]
+fn whoever_a_route_names_has_a_token_and_answers_with_it() {
+    let route = "[route.default]\nhops = [ { to = \"group:backup\" } ]\n\
+                 [group.backup]\npeople = [\"ann\", \"bob/b\"]\n";
+    let daemon = Daemon::start_with(route, &[]);
+    let lead = daemon.pair().0;
+    let asked = daemon.verb(Some(&lead), &["ask", "which?", "-o", "a", "-o", "b"]).ends(0).json();
+    assert_eq!(asked["ask"]["waiting_on"]["group"], "backup");
+    let id = asked["ask"]["id"].as_str().expect("an id").to_owned();
+    let by = |person: &str, arguments: &[&str]| {
+        Said::by(daemon.command(arguments).env(place::PERSON_VAR, person).arg("--json"))
+    };
+    assert_eq!(by("ann", &["inbox"]).ends(0).json()["id"], id.as_str());
+    let answered = by("bob/b", &["answer", &id, "a"]).ends(0).json();
+    assert_eq!(answered["ask"]["outcome"]["by"]["person"], "bob/b");
+    assert_eq!(by("ann", &["answer", &id, "b"]).ends(6).json()["result"], "closed");
+    assert_eq!(by("carl", &["inbox"]).ends(7).error()["reason"], "BAD_CREDENTIAL");
+}
