@@ -23,7 +23,7 @@ use super::content::{Content, Violation, check_length, check_options, is_blank};
 use super::event::{Escalated, Event, EventKind, Filed};
 use super::moves::{escalate, next_hop, tick};
 use super::names::{Actor, PersonName, SessionRef};
-use super::route::{Cause, Target};
+use super::route::{Cause, Idle, Target};
 use super::time::{Now, Span};
 use super::{
     Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, State,
@@ -117,7 +117,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             }
             match ask.waiting_on() {
                 Some(Target::Session(waiting)) if waiting.session == *session => {
+                    // It may be back, or be woken: what else keeps it from new asks moves none on.
                     let why = idle.get(ask.hop.index).copied().flatten();
+                    let why = why.filter(|why| matches!(why, Idle::Ended | Idle::Paused));
                     let Some(why) = why else { return nothing() };
                     let reason = why.sentence(&Target::Session(waiting));
                     let moved = next_hop(ask, why.cause(), Actor::Timer, Some(reason), idle, now);

@@ -23,6 +23,11 @@ pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
     assert_eq!(event.revision, ask.revision + 1, "the history of {} has a hole", ask.id);
     ask.revision = event.revision;
     apply(&mut ask, event);
+    if !ask.is_unread() {
+        ask.lease = None;
+    }
+    // Where there is no expiry any more there is nothing to hold.
+    ask.turn_hold = ask.turn_hold.filter(|_| ask.expiry.is_some());
     let held = ask.claim.is_some() || ask.turn_hold.is_some();
     ask.expiry = ask.expiry.map(|expiry| expiry.settled(held, event.time));
     ask
@@ -230,8 +235,5 @@ fn acknowledge(ask: &mut Ask, delivery: u64, time: Timestamp) {
     }
     if !has_unread_person(ask) {
         ask.turn_hold = None;
-    }
-    if !ask.is_unread() {
-        ask.lease = None;
     }
 }

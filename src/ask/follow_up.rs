@@ -34,7 +34,7 @@ impl Ask {
     }
 
     fn told_turn(&self, turn: &Turn, room: usize) -> String {
-        let who = &turn.by;
+        let who = who(&turn.by);
         let mut told = format!("{who} spoke to you about your ask {}:\n", self.id);
         quote(&mut told, &turn.text, room, &self.rest());
         told.push_str("\nYou asked:\n");
@@ -110,7 +110,7 @@ impl Ask {
     }
 
     fn asked(&self, told: &mut String, question: &Question, room: usize) {
-        let _ = writeln!(told, "Question {}:", text::brief(&question.id));
+        let _ = writeln!(told, "Question {}:", text::visible_line(&question.id));
         quote(told, &question.question, room, &self.rest());
     }
 
@@ -122,9 +122,9 @@ impl Ask {
                 let _ = writeln!(told, "No offered option was selected{standing}.");
             }
             false => {
-                let labels = selected.iter().map(|label| format!("`{label}`"));
-                let labels = labels.collect::<Vec<_>>().join(", ");
-                let _ = writeln!(told, "Selected: {labels}{standing}");
+                let _ = writeln!(told, "Selected{standing}:");
+                // A line each: a label may hold whatever would part it from the next one.
+                selected.iter().for_each(|label| _ = writeln!(told, "> {label}"));
             }
         }
         if let Some(text) = text {

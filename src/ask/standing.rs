@@ -84,6 +84,8 @@ impl StandingNo {
         match (&outcome.ending, &outcome.by) {
             // A decline that only repeats a standing one prolongs nothing.
             (Ending::Declined, Actor::Person(by)) if outcome.stands_from.is_none() => {
+                let still = before.filter(|before| before.until > outcome.time);
+                let until = outcome.time + ask.terms.decline_stands;
                 Some(StandingNo {
                     tree: ask.tree,
                     digest: ask.digest,
@@ -92,8 +94,9 @@ impl StandingNo {
                     by: by.clone(),
                     note: outcome.note.clone(),
                     time: outcome.time,
-                    until: outcome.time + ask.terms.decline_stands,
-                    again: ask.again,
+                    // A second no neither shortens the first nor forgets how often it was asked again.
+                    until: still.map_or(until, |still| still.until.max(until)),
+                    again: still.map_or(ask.again, |still| still.again.max(ask.again)),
                     revision: before.map_or(0, |before| before.revision) + 1,
                 })
             }

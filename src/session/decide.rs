@@ -181,6 +181,8 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             holder(session, secret)?;
             next.standing = Standing::Active;
             next.sweep = false;
+            // It may have been silent for too long without ever being held.
+            next.held = true;
         }
         (Standing::Paused { lost_hold: false, .. }, C::Hold { .. }) => {
             return Err(Denied::Paused);

@@ -48,24 +48,32 @@ fn then(session: &Session, command: &Command) -> Session {
     next.unwrap_or_else(|| panic!("{command:?} changed nothing"))
 }
 
-/// Active and never held, held; paused by somebody, or because its hold was lost; ended.
+/// Active and never held, held; paused by somebody, or because its hold was lost; asleep, so that its
+/// host would wake it; ended.
 /// A cell: what changes, in words of [`change`]; `.` for nothing; `!Why` for a denial.
 const TABLE: &str = "
-                 active          held            paused         lost           ended
-Hold holder      held            .               !Paused        active         !Ended
-Hold other       !NotHolder      !NotHolder      !Paused        !NotHolder     !Ended
-LoseHold by      lost+sweep      lost+sweep      .              .              .
-Pause by         paused+sweep+stay paused+sweep+stay .          paused+stay    !Ended
-Resume by        !Active         !Active         active+stay+token active+stay+token+loose !Ended
-End by           ended+sweep+stay ended+sweep+stay ended+sweep+stay ended+sweep+stay .
-UseToken its     used            used            used           used           !Ended
-UseToken old     .               .               .              .              !Ended
-MintToken unused token           token           token          token          !Ended
-TakeWork one     works           works           !Paused        !Paused        !Ended
-Open one         asks            asks            !Paused        !Paused        !Ended
-Settle its       asks            asks            asks           asks           asks
-Settle other     .               .               .              .              .
-Swept by         .               .               .              .              .
+                 active            held              paused            lost             asleep            ended
+Hold holder      held              .                 !Paused           active           !Paused           !Ended
+Hold other       !NotHolder        !NotHolder        !Paused           !NotHolder       !Paused           !Ended
+LoseHold by      lost+sweep        lost+sweep        .                 .                .                 .
+Pause by         paused+sweep+stay paused+sweep+stay .                 paused+stay      .                 !Ended
+Resume by        !Active           !Active           active+stay+token active+stay+token+loose active+stay+token !Ended
+End by           ended+sweep+stay  ended+sweep+stay  ended+sweep+stay  ended+sweep+stay ended+sweep+stay  .
+UseToken its     used              used              used              used             used              !Ended
+UseToken old     .                 .                 .                 .                .                 !Ended
+MintToken unused token             token             token             token            token             !Ended
+TakeWork one     works             works             !Paused           !Paused          !Paused           !Ended
+Open one         asks              asks              !Paused           !Paused          !Paused           !Ended
+Settle its       asks              asks              asks              asks             asks              asks
+Settle other     .                 .                 .                 .                .                 .
+Swept by         .                 .                 .                 .                .                 .
+Renew soon       .                 .                 .                 .                .                 .
+Renew later      renewed           .                 .                 .                .                 .
+Unwatched by     .                 .                 .                 .                sweep             .
+Tick early       .                 .                 .                 .                .                 .
+Tick day         lost+sweep        .                 .                 .                .                 .
+Tick month-early lost+sweep        .                 .                 .                .                 .
+Tick month       lost+sweep        .                 ended+sweep+stay  ended+sweep+stay ended+sweep+stay  .
 ";
 
 macro_rules! names {
@@ -91,6 +99,7 @@ fn standing(column: &str) -> Session {
         "active" => active,
         "held" => held,
         "paused" => swept(then(&active, &Command::Pause)),
+        "asleep" => swept(then(&Session { wakeable: true, ..active.clone() }, &Command::Pause)),
         "lost" => swept(then(&held, &Command::LoseHold)),
         "ended" => swept(then(&held, &Command::End { by: me() })),
         _ => panic!("no session is known that is `{column}`"),
@@ -98,6 +107,7 @@ fn standing(column: &str) -> Session {
     let named = match &made.standing {
         Standing::Active if made.held => "held",
         Standing::Active => "active",
+        Standing::Paused { .. } if made.is_asleep() => "asleep",
         Standing::Paused { lost_hold: true, .. } => "lost",
         Standing::Paused { lost_hold: false, .. } => "paused",
         Standing::Ended { .. } => "ended",
@@ -106,8 +116,21 @@ fn standing(column: &str) -> Session {
     made
 }
 
-fn command(row: &str) -> Command {
-    match row {
+/// The command a row is about, and when it comes: a minute after the start, which is also when
+/// whoever is paused was paused, or when the row says.
+fn command(row: &str) -> (Command, Now) {
+    let month = START + Span::from_mins(1) + limits::PAUSED_MAX;
+    let before = |time: Timestamp| Timestamp::from_millis(time.as_millis() - 1);
+    let time = match row {
+        "Renew later" => START + limits::SESSION_RENEW,
+        "Renew soon" => before(START + limits::SESSION_RENEW),
+        "Tick early" => before(START + limits::SESSION_TTL),
+        "Tick day" => START + limits::SESSION_TTL,
+        "Tick month-early" => before(month),
+        "Tick month" => month,
+        _ => now().time,
+    };
+    let command = match row {
         "Hold holder" => Command::Hold { secret: hash(HOLD) },
         "Hold other" => Command::Hold { secret: hash(9) },
         "LoseHold by" => Command::LoseHold,
@@ -122,8 +145,12 @@ fn command(row: &str) -> Command {
         "Settle its" => Command::Settle { ask: ask(1) },
         "Settle other" => Command::Settle { ask: ask(9) },
         "Swept by" => Command::Swept,
+        "Renew soon" | "Renew later" => Command::Renew,
+        "Unwatched by" => Command::Unwatched,
+        "Tick early" | "Tick day" | "Tick month-early" | "Tick month" => Command::Tick,
         _ => panic!("no command is known for the row `{row}`"),
-    }
+    };
+    (command, Now::at(time))
 }
 
 /// What differs, in the words of the table.
@@ -145,6 +172,7 @@ fn change(before: &Session, after: &Session) -> String {
         (!after.held && before.held, "loose"),
         (after.works != before.works, "works"),
         (after.open_asks != before.open_asks, "asks"),
+        (after.alive_until > before.alive_until && after.token == before.token, "renewed"),
     ];
     let words = found.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
     words.collect::<Vec<_>>().join("+")
@@ -160,11 +188,12 @@ fn every_command_in_every_standing() {
         let words: Vec<_> = line.split_whitespace().collect();
         assert_eq!(words.len(), columns.len() + 2, "a cell is missing in `{line}`");
         let row = words[..2].join(" ");
-        assert_eq!(words[0], name(&command(&row)), "the row `{row}` is misnamed");
+        let (command, now) = command(&row);
+        assert_eq!(words[0], name(&command), "the row `{row}` is misnamed");
         rows.push(words[0]);
         for (column, expected) in columns.iter().zip(&words[2..]) {
             let before = standing(column);
-            let found = match decide(&before, &command(&row), now()) {
+            let found = match decide(&before, &command, now) {
                 Err(why) => format!("!{why:?}"),
                 Ok(None) => ".".to_owned(),
                 Ok(Some(after)) => {
@@ -207,6 +236,54 @@ fn a_hold_taken_up_again_or_a_resume_calls_off_the_sweep() {
     assert!(!resumed.sweep && !resumed.token_used);
     let old = decide(&resumed, &Command::Hold { secret: hash(HOLD) }, now());
     assert_eq!(old, Err(Denied::NotHolder), "the holder from before is not the holder now");
+}
+
+#[test]
+fn whoever_was_silent_for_too_long_and_then_holds_it_holds_it() {
+    let silent = standing("active");
+    let day = Now::at(START + limits::SESSION_TTL);
+    let lost = decide(&silent, &Command::Tick, day).unwrap().unwrap();
+    assert_eq!(decide(&lost, &Command::Renew, day), Ok(None), "a call alone wakes nothing");
+    let held = decide(&lost, &Command::Hold { secret: hash(HOLD) }, day).unwrap().unwrap();
+    assert!(held.is_active() && held.held);
+    assert_eq!(decide(&held, &Command::Tick, day), Ok(None));
+    assert_eq!(held.deadline(), None, "its hold says when it is gone");
+}
+
+#[test]
+fn each_call_puts_off_when_a_session_is_taken_to_be_gone_an_hour_at_a_time_at_least() {
+    let called = Now::at(START + Span::from_hours(20));
+    let renewed = decide(&session(1), &Command::Renew, called).unwrap().unwrap();
+    assert_eq!(renewed.deadline(), Some(called.time + limits::SESSION_TTL));
+    assert!(!renewed.is_renewed_at(called.time), "a write an hour, not a write a call");
+    let day = Now::at(START + limits::SESSION_TTL);
+    assert_eq!(decide(&renewed, &Command::Tick, day), Ok(None));
+    let resumed = decide(
+        &decide(&renewed, &Command::Pause, day).unwrap().unwrap(),
+        &Command::Resume { token: hash(11), hold: hash(12) },
+        day,
+    );
+    let due = resumed.unwrap().unwrap().deadline();
+    assert_eq!(due, Some(day.time + limits::SESSION_TTL), "a resume is a life anew");
+}
+
+#[test]
+fn rule_09_a_session_that_is_woken_is_asked_while_it_is_paused_and_its_host_watches() {
+    let (sender, asker) = (standing("asleep"), session(2).reference());
+    let fact = |hop: &Session, watched| idle(Some(hop), &asker, None, watched, false);
+    assert_eq!(fact(&sender, true), None);
+    assert_eq!(fact(&sender, false), Some(Idle::Paused));
+    assert_eq!(fact(&standing("paused"), true), Some(Idle::Paused), "it cannot be woken");
+    assert_eq!(fact(&standing("ended"), true), Some(Idle::Ended));
+    let mute = Session { answers_asks: false, ..sender };
+    assert_eq!(fact(&mute, true), Some(Idle::AnswersNone));
+}
+
+#[test]
+fn rule_14_a_session_that_is_asked_as_much_as_it_may_be_is_passed_over() {
+    let asker = session(2).reference();
+    assert_eq!(idle(Some(&session(1)), &asker, None, false, true), Some(Idle::Full));
+    assert_eq!(idle(Some(&standing("asleep")), &asker, None, true, true), Some(Idle::Full));
 }
 
 #[test]

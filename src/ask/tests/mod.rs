@@ -1,8 +1,15 @@
 //! Tests of the domain: `table` has every command in every state, `rules` the rules of the design
-//! by their numbers, `cases` what went wrong elsewhere, `properties` histories nobody thought of.
+//! by their numbers, `expiry` when an asker's deadline does what, `once` the same question again,
+//! `routes` who is asked in turn, `follow_up` what the asker is told, `cases` what went wrong
+//! elsewhere, `properties` histories nobody thought of, `model` the rules a second time.
 
 mod cases;
+mod expiry;
+mod follow_up;
+mod model;
+mod once;
 mod properties;
+mod routes;
 mod rules;
 mod table;
 
@@ -190,6 +197,53 @@ fn reply(text: &str, labels: &[&str]) -> Command {
 
 fn claim(by: &str, minutes: u64, take_over: bool) -> Command {
     Command::Claim { by: person(by), length: mins(minutes), take_over }
+}
+
+fn lease_id(number: u8) -> LeaseId {
+    LeaseId::new(FILED, [number; 6])
+}
+
+/// A person's no to the content of `ask` in its tree.
+fn standing_no(ask: &Ask, until: Timestamp) -> StandingNo {
+    StandingNo {
+        tree: ask.tree,
+        digest: ask.digest,
+        namespace: ask.namespace.clone(),
+        ask: AskId::new(FILED, [6; 6]),
+        by: person("ann"),
+        note: Some("not this week".into()),
+        time: FILED,
+        until,
+        again: 0,
+        revision: 1,
+    }
+}
+
+/// The content of the store question, SQLite recommended, filed with a default in `minutes`.
+fn with_default(hops: Vec<Hop>, minutes: u64) -> Ask {
+    let mut filing = filing(hops, None);
+    filing.draft.content.questions[0].options[0].recommended = true;
+    filing.draft.expire = Some((mins(minutes), ExpiryAction::Default));
+    file(filing)
+}
+
+fn seen(ask: &Ask, by: &str) -> Command {
+    Command::MarkSeen { by: person(by), digest: ask.digest }
+}
+
+/// The asker has everything up to `delivery`.
+fn read(delivery: u64) -> Command {
+    Command::Acknowledge { by: Actor::Session(worker()), delivery, lease: None }
+}
+
+/// When its expiry comes, where its clock runs.
+fn due(ask: &Ask) -> Option<Timestamp> {
+    ask.expiry.and_then(|expiry| expiry.due())
+}
+
+/// How its expiry's clock runs.
+fn clock(ask: &Ask) -> Option<ExpiryClock> {
+    ask.expiry.map(|expiry| expiry.clock)
 }
 
 fn gone(ask: &Ask, session: &SessionRef, gone: Gone) -> Command {

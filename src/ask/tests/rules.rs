@@ -86,10 +86,13 @@ fn rule_04_an_expiry_that_came_while_a_session_was_asked_is_dropped_however_late
     assert_eq!(in_time.deadline(), Some(FILED + mins(60)));
     assert!(!then(&in_time, &tick(&in_time), after(mins(60))).is_open());
 
-    // Held by a claim, it has not come.
+    // Held by a claim, it has not come; the claim goes along, and what was left runs on after it.
+    let ask = expiring(90);
     let claimed = then(&ask, &claim("owner", 15, false), after(mins(50)));
     let refused = then(&claimed, &escalate(&claimed, Actor::Session(lead()), 0), after(mins(62)));
-    assert_eq!(refused.expiry.and_then(|expiry| expiry.due()), Some(FILED + mins(72)));
+    assert_eq!(clock(&refused), Some(ExpiryClock::Stands(mins(10))));
+    let released = then(&refused, &Command::Release { by: owner() }, after(mins(64)));
+    assert_eq!(due(&released), Some(FILED + mins(74)));
 }
 
 #[test]
