@@ -6,7 +6,8 @@ use super::request::{Done, File, Request};
 use super::world::{Missing, World};
 use crate::ask::{
     self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Policy,
-    Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve, limits,
+    Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
+    limits,
 };
 use crate::error::Error;
 use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};

@@ -53,12 +53,8 @@ impl Service {
             Principal::Session(session) => Some(self.attached.attach(session.session)),
             Principal::Host(_) | Principal::Person(_) => None,
         };
-        let look = DeliveryLook {
-            scope,
-            looked_at: HashMap::new(),
-            offered: HashSet::new(),
-            _attachment,
-        };
+        let look =
+            DeliveryLook { scope, looked_at: HashMap::new(), offered: HashSet::new(), _attachment };
         Ok(self.watch(self.subscribe(topic), look))
     }
 
