@@ -2,13 +2,14 @@
 //! is about.
 
 use askway::ask::{
-    Actor, Answer, Answers, Ask, AskId, Carried, Content, Draft, Ending, PersonName, Priority,
-    Question, QuestionOption, RequestId, SessionId, SessionRef, Span, Timestamp,
+    Actor, Answer, Answers, Ask, AskId, Carried, Content, Draft, Ending, PersonName, Policy,
+    Priority, Question, QuestionOption, RequestId, SessionId, SessionRef, Span, Timestamp, WorkId,
 };
 use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
 use askway::service::{
-    AskFilter, AskScope, Caller, Credential, Receipt, Service, Settings, Verdict, WatchMessage,
+    AskFilter, AskScope, Caller, Credential, Hold, Receipt, Service, Settings, Verdict,
+    WatchMessage,
 };
 use askway::session::{Manner, Principal, Secret, WorkManner};
 use askway::store::Store;
@@ -60,11 +61,16 @@ impl Bench {
 
     /// Over a store and clocks that an earlier bench left.
     pub async fn on(store: Arc<dyn Store>, clock: Arc<Manual>) -> Self {
-        Self::with(store, clock, Settings::default()).await
+        Self::set(store, clock, Settings::default()).await
     }
 
-    /// The same, told these settings.
-    pub async fn with(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
+    /// With a policy of its own.
+    pub async fn with(policy: Policy) -> Self {
+        let clock = Manual::at(Timestamp::from_millis(1_800_000_000_000));
+        Self::set(Arc::new(Mem::default()), clock, Settings { policy, ..Settings::default() }).await
+    }
+
+    pub async fn set(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
         let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
         let caller = |principal| Caller { principal, namespace: Default::default() };
         Self {
@@ -77,20 +83,38 @@ impl Bench {
 
     /// A root session.
     pub async fn root(&self, agent: &str) -> Agent {
-        self.enroll(agent, Some(&self.host), None).await
+        self.enroll(agent, Some(&self.host), Manner::default(), None).await
+    }
+
+    /// Another piece of work that `sender` sends to `taker`.
+    pub async fn send(&self, sender: &Agent, taker: &Agent) -> WorkId {
+        let manner = WorkManner::default();
+        let sent = self.service.send_work(&sender.caller, fresh(), None, manner).await.unwrap();
+        let ticket = sent.ticket.unwrap();
+        self.service.accept_work(&taker.caller, fresh(), ticket).await.unwrap().work
+    }
+
+    /// Keeps a session from being taken for gone, while what is returned lives.
+    pub async fn hold(&self, agent: &Agent) -> Hold {
+        self.service.hold(&agent.caller, agent.hold.clone()).await.unwrap().1
     }
 
     /// A session that `sender` sent work to.
     pub async fn child(&self, agent: &str, sender: &Agent, blocking: bool) -> Agent {
         let manner = WorkManner { blocking, ..WorkManner::default() };
         let sent = self.service.send_work(&sender.caller, fresh(), None, manner).await.unwrap();
-        self.enroll(agent, None, sent.ticket).await
+        self.enroll(agent, None, Manner::default(), sent.ticket).await
     }
 
-    async fn enroll(&self, agent: &str, caller: Option<&Caller>, ticket: Option<Secret>) -> Agent {
+    pub async fn enroll(
+        &self,
+        agent: &str,
+        caller: Option<&Caller>,
+        manner: Manner,
+        ticket: Option<Secret>,
+    ) -> Agent {
         let agent = agent.parse().unwrap();
-        let enrolled =
-            self.service.enroll(caller, fresh(), agent, Manner::default(), ticket).await.unwrap();
+        let enrolled = self.service.enroll(caller, fresh(), agent, manner, ticket).await.unwrap();
         let (token, hold) = enrolled.secrets.expect("a new session has secrets");
         let caller = self.log_in(&token).await.unwrap();
         Agent { caller, token, hold }
@@ -112,12 +136,32 @@ impl Bench {
         accepted(self.service.ask(&asker.caller, fresh(), None, draft(question)).await)
     }
 
+    pub async fn file(&self, asker: &Agent, draft: Draft) -> Result<Receipt, Error> {
+        self.service.ask(&asker.caller, fresh(), None, draft).await
+    }
+
     pub async fn answer_agent(&self, by: &Agent, ask: &Ask) -> Result<Receipt, Error> {
         self.service.answer_agent(&by.caller, fresh(), ask.id, ask.digest, yes()).await
     }
 
     pub async fn answer(&self, ask: &Ask) -> Result<Receipt, Error> {
         self.service.answer(&self.owner, fresh(), ask.id, ask.digest, yes()).await
+    }
+
+    pub async fn decline(&self, ask: &Ask, note: &str) -> Result<Receipt, Error> {
+        let note = Some(note.to_owned());
+        self.service.decline(&self.owner, fresh(), ask.id, ask.digest, note).await
+    }
+
+    pub async fn show(&self, ask: &Ask) -> Arc<Ask> {
+        accepted(self.service.mark_seen(&self.owner, fresh(), ask.id, ask.digest).await)
+    }
+
+    /// The asker's side has the outcome, and every turn before it.
+    pub async fn acknowledge(&self, asker: &Agent, id: AskId) -> Arc<Ask> {
+        let outcome = self.get(id).await.outcome().expect("it is settled").revision;
+        let caller = &asker.caller;
+        accepted(self.service.acknowledge(caller, fresh(), id, outcome, None).await)
     }
 
     pub async fn escalate(&self, by: &Agent, ask: &Ask) -> Result<Receipt, Error> {
@@ -159,11 +203,32 @@ impl Bench {
         self.clock.advance(span);
     }
 
+    /// Lets time pass while somebody looks at the clock: no gap.
+    pub async fn pass(&self, span: Span) {
+        let mut left = span.as_millis();
+        while left > 0 {
+            let step = left.min(30_000);
+            self.advance(Span::from_millis(step));
+            self.service.status(&self.owner).await.unwrap();
+            left -= step;
+        }
+    }
+
     /// Stops as a daemon does.
     pub async fn stop(self) {
         self.service.shutdown();
         self.service.stopped().await;
     }
+}
+
+/// Returns once `look` finds what it looks for.
+pub async fn eventually<F: Future<Output = bool>>(mut look: impl FnMut() -> F) {
+    let looks = async {
+        while !look().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looks).await.expect("it comes");
 }
 
 /// A request id nobody has used.

@@ -1,10 +1,20 @@
 //! The tests that see the program from outside its modules, in one binary so that they link once.
 
 mod bench;
+mod cases;
+mod declines;
+mod defaults;
+mod deliveries;
 mod faults;
+mod hosts;
+mod limits;
+mod lists;
 mod matrix;
+mod once;
 mod orphans;
+mod purge;
 mod races;
+mod routes;
 mod rules;
 mod sessions;
 mod watches;

@@ -62,7 +62,7 @@ impl Daemon {
     }
 
     async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let bench = Bench::with(store, Manual::at(wall_clock()), settings).await;
+        let bench = Bench::set(store, Manual::at(wall_clock()), settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();

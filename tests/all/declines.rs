@@ -1,0 +1,134 @@
+//! A person's no binds in the whole tree of works, for a while, and against every session.
+
+use crate::bench::*;
+use askway::ask::{Actor, Ask, Draft, Ending, PersonName, Policy, Span, limits};
+use askway::error::Reason;
+use askway::service::Verdict;
+
+const NOTE: &str = "not on a Friday";
+
+/// What stands is the person's decline of `first`.
+fn declined_by_it(ask: &Ask, first: &Ask) {
+    let outcome = ask.outcome().expect("it is filed and settled in one commit");
+    assert_eq!(outcome.ending, Ending::Declined);
+    assert_eq!(outcome.by, Actor::Person(PersonName::owner()));
+    assert_eq!(outcome.note.as_deref(), Some(NOTE));
+    assert_eq!(outcome.stands_from, Some(first.id));
+    assert_eq!(ask.revision, 2);
+}
+
+#[tokio::test]
+async fn c38_a_persons_no_binds_the_session_its_child_and_the_other_branches() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let child = bench.child("child", &worker, false).await;
+    let other = bench.child("other", &lead, false).await;
+    let first = bench.ask(&worker, "drop the table?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    let same = bench.file(&worker, draft("drop the table?")).await.unwrap();
+    assert!(same.replayed, "until it is acknowledged it is the same ask");
+    bench.acknowledge(&worker, first.id).await;
+    for asker in [&worker, &child, &other, &lead] {
+        let again = bench.ask(asker, "drop the table?").await;
+        declined_by_it(&again, &first);
+        assert_ne!(again.id, first.id);
+        assert!(again.follow_up(2).contains("that still stands"), "{}", again.follow_up(2));
+    }
+    assert!(bench.inbox(&bench.owner).await.is_empty(), "no person is asked");
+    for n in 0..limits::OPEN_ASKS {
+        bench.ask(&worker, &format!("another {n}?")).await;
+    }
+}
+
+#[tokio::test]
+async fn c38_another_tree_and_another_day_are_free() {
+    let bench = Bench::new().await;
+    let worker = bench.root("worker").await;
+    let _held = bench.hold(&worker).await;
+    let first = bench.ask(&worker, "drop the table?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    bench.acknowledge(&worker, first.id).await;
+    let stranger = bench.root("stranger").await;
+    assert!(bench.ask(&stranger, "drop the table?").await.is_open());
+    bench.advance(Span::from_millis(limits::DECLINE_STANDS.as_millis() - 1));
+    let again = bench.ask(&worker, "drop the table?").await;
+    declined_by_it(&again, &first);
+    bench.acknowledge(&worker, again.id).await;
+    bench.advance(Span::from_millis(1));
+    let anew = bench.ask(&worker, "drop the table?").await;
+    assert!(anew.is_open(), "a repeated decline prolongs nothing");
+}
+
+#[tokio::test]
+async fn c87_no_session_may_say_yes_to_what_a_person_declined() {
+    let bench = Bench::new().await;
+    let (lead, one) = bench.pair().await;
+    let two = bench.child("two", &lead, false).await;
+    let (first, twin) = (bench.ask(&one, "drop?").await, bench.ask(&two, "drop?").await);
+    accepted(bench.decline(&first, NOTE).await);
+    let said = bench.answer_agent(&lead, &twin).await.unwrap();
+    assert_eq!(said.verdict, Verdict::Refused(Reason::StandingDecline));
+    assert!(said.message.contains("owner") && said.message.contains(NOTE), "{}", said.message);
+    assert_eq!(bench.get(twin.id).await.revision, twin.revision, "it changes nothing");
+    let moved = accepted(bench.escalate(&lead, &twin).await);
+    assert_eq!(moved.hop.index, 1);
+    accepted(bench.answer(&moved).await);
+    // A person has lifted it: sessions answer again.
+    bench.acknowledge(&one, first.id).await;
+    let again = bench.ask(&one, "drop?").await;
+    assert!(again.is_open());
+    accepted(bench.answer_agent(&lead, &again).await);
+}
+
+#[tokio::test]
+async fn asked_again_on_purpose_it_goes_straight_to_people_and_is_counted() {
+    let bench = Bench::new().await;
+    let (_, worker) = bench.pair().await;
+    let first = bench.ask(&worker, "drop?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    for times in 1..=2 {
+        let again = Draft { again: true, ..draft("drop?") };
+        let again = accepted(bench.file(&worker, again).await);
+        assert!(again.is_open() && again.again == times, "{} of {times}", again.again);
+        assert!(bench.inbox(&bench.owner).await.contains(&again.id), "no session is asked");
+        accepted(bench.service.withdraw(&worker.caller, fresh(), again.id, None).await);
+    }
+}
+
+#[tokio::test]
+async fn a_no_binds_not_at_all_where_it_is_configured_so() {
+    let mut policy = Policy::default();
+    policy.terms.decline_stands = Span::default();
+    let bench = Bench::with(policy).await;
+    let worker = bench.root("worker").await;
+    let first = bench.ask(&worker, "drop?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    bench.acknowledge(&worker, first.id).await;
+    assert!(bench.ask(&worker, "drop?").await.is_open());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_and_a_sessions_yes_at_once_agree_with_what_stands() {
+    let bench = Bench::new().await;
+    let lead = bench.root("lead").await;
+    for round in 0..200 {
+        let one = bench.child("one", &lead, false).await;
+        let two = bench.child("two", &lead, false).await;
+        let question = format!("round {round}?");
+        let (first, twin) = (bench.ask(&one, &question).await, bench.ask(&two, &question).await);
+        let (no, yes) = tokio::join!(bench.decline(&first, NOTE), bench.answer_agent(&lead, &twin));
+        accepted(no);
+        let (twin, yes) = (bench.get(twin.id).await, yes.unwrap());
+        match yes.verdict {
+            Verdict::Accepted => {
+                let no = bench.get(first.id).await.outcome().unwrap().time;
+                assert!(twin.outcome().unwrap().time <= no);
+            }
+            said => {
+                assert_eq!(said, Verdict::Refused(Reason::StandingDecline));
+                assert!(twin.is_open());
+                accepted(bench.service.withdraw(&two.caller, fresh(), twin.id, None).await);
+            }
+        }
+    }
+}
