@@ -3,8 +3,8 @@
 use super::event::{Escalated, Event, EventKind, Filed};
 use super::names::Actor;
 use super::{
-    Ask, AskId, Claim, Delivery, Ending, ExpiryClock, HopInForce, Lease, Outcome, Seen, State,
-    Timestamp, Turn, WhyNoDefault, limits,
+    Ask, Claim, Delivery, Ending, ExpiryClock, HopInForce, Lease, Outcome, Seen, State, Timestamp,
+    Turn, WhyNoDefault, limits,
 };
 
 /// The ask after `event`.
@@ -82,23 +82,11 @@ fn apply(ask: &mut Ask, event: &Event) {
             ask.hop = in_force(moved, time);
             move_claim(ask, moved, time);
         }
-        EventKind::Answered { by, answers } => {
-            settle(ask, event, Ending::Answered(answers.clone()), by.clone(), None, None);
-        }
-        EventKind::Declined { by, note, stands_from } => {
-            let by = Actor::Person(by.clone());
-            settle(ask, event, Ending::Declined, by, note.clone(), *stands_from);
-        }
-        EventKind::Withdrawn { by, note } => {
-            let by = Actor::Session(by.clone());
-            settle(ask, event, Ending::Withdrawn, by, note.clone(), None);
-        }
-        EventKind::Expired { answers } => {
-            settle(ask, event, Ending::Expired(answers.clone()), Actor::Timer, None, None);
-        }
-        EventKind::Abandoned { by } => {
-            settle(ask, event, Ending::Abandoned, by.clone(), None, None);
-        }
+        EventKind::Answered { .. }
+        | EventKind::Declined { .. }
+        | EventKind::Withdrawn { .. }
+        | EventKind::Expired { .. }
+        | EventKind::Abandoned { .. } => settle(ask, event),
         EventKind::DefaultHeld { why, until } => {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             ask.expiry.iter_mut().for_each(|expiry| expiry.clock = clock);
@@ -184,14 +172,17 @@ fn in_force(moved: &Escalated, since: Timestamp) -> HopInForce {
 }
 
 /// What the asker did itself needs no delivery; what the end of its session did finds nobody.
-fn settle(
-    ask: &mut Ask,
-    event: &Event,
-    ending: Ending,
-    by: Actor,
-    note: Option<String>,
-    stands_from: Option<AskId>,
-) {
+fn settle(ask: &mut Ask, event: &Event) {
+    let (ending, by, note, stands_from) = match event.kind.clone() {
+        EventKind::Answered { by, answers } => (Ending::Answered(answers), by, None, None),
+        EventKind::Declined { by, note, stands_from } => {
+            (Ending::Declined, Actor::Person(by), note, stands_from)
+        }
+        EventKind::Withdrawn { by, note } => (Ending::Withdrawn, Actor::Session(by), note, None),
+        EventKind::Expired { answers } => (Ending::Expired(answers), Actor::Timer, None, None),
+        EventKind::Abandoned { by } => (Ending::Abandoned, by, None, None),
+        other => unreachable!("{other:?} settles nothing"),
+    };
     let delivery = match &ending {
         Ending::Withdrawn => Delivery::Acknowledged(event.time),
         Ending::Abandoned => Delivery::Undeliverable {

@@ -174,8 +174,9 @@ impl Held {
 
     /// Pauses the session, or ends it, and lets go of it.
     pub async fn end(self, for_good: bool) {
-        leave(&self.client, &self.session, for_good).await;
+        // The hold would say that the session was paused, which is our own doing.
         self.hold.abort();
+        leave(&self.client, &self.session, for_good).await;
     }
 }
 
