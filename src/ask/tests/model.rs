@@ -1,1 +1,527 @@
-//! x
+//! Whole histories of several asks of one tree, checked step by step against the rules written a
+//! second time ([`naive`]): random commands by random principals at random times.
+//!
+//! A failure prints its seed and every step up to it. `ASKWAY_MODEL_SEED=7 cargo test --lib model`
+//! runs that one sequence again; `ASKWAY_MODEL_SEQUENCES=1000000` runs so many.
+
+mod naive;
+
+use super::*;
+use naive::{By, Naive, Shown, Stop, Wish};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Enough to meet each pair of rules, and a few seconds without optimisation.
+const SEQUENCES: u64 = 10_000;
+const STEPS: usize = 24;
+const ASKS: usize = 3;
+
+/// splitmix64: small, and the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn within(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.roll() % (range.end - range.start)
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.within(0..from.len() as u64) as usize].clone()
+    }
+
+    fn one_in(&mut self, many: u64) -> bool {
+        self.within(0..many) == 0
+    }
+}
+
+/// By the numbers of [`By`].
+fn sessions() -> [SessionRef; 5] {
+    [worker(), lead(), chief(), other_lead(), session("guest", 5)]
+}
+
+fn people() -> [PersonName; 3] {
+    [owner(), person("ann"), person("bob")]
+}
+
+fn actor(by: By) -> Actor {
+    match by {
+        By::Session(number) => Actor::Session(sessions()[number].clone()),
+        By::Person(number) => Actor::Person(people()[number].clone()),
+        By::Host => Actor::Host("local".parse().unwrap()),
+    }
+}
+
+fn by(actor: &Actor) -> Option<By> {
+    match actor {
+        Actor::Session(one) => sessions().iter().position(|known| known == one).map(By::Session),
+        Actor::Person(one) => people().iter().position(|known| known == one).map(By::Person),
+        Actor::Host(_) => Some(By::Host),
+        Actor::Timer => None,
+    }
+}
+
+/// Option sets of the one question there is, and which of them is recommended.
+const SETS: [(&[&str], Option<&str>); 4] = [
+    (&["SQLite", "Postgres"], Some("SQLite")),
+    (&["SQLite", "Postgres"], None),
+    (&["Redis", "SQLite"], Some("Redis")),
+    (&["Redis"], None),
+];
+
+fn shown(set: usize) -> Shown {
+    Shown { labels: SETS[set].0.to_vec(), best: SETS[set].1 }
+}
+
+fn options(shown: &Shown) -> Vec<QuestionOption> {
+    let one =
+        |label: &&str| QuestionOption { recommended: shown.best == Some(*label), ..option(label) };
+    shown.labels.iter().map(one).collect()
+}
+
+/// A person's no by the rules: until when, and who.
+struct No {
+    until: u64,
+    by: By,
+}
+
+/// Both sides of everything: what the code says, and what the rules say.
+struct World {
+    dice: Dice,
+    now: u64,
+    awake: u64,
+    idle: [Option<Idle>; 5],
+    asks: Vec<(Ask, Naive)>,
+    kept: HashMap<ContentDigest, StandingNo>,
+    nos: HashMap<Shown, No>,
+    trail: Vec<String>,
+}
+
+/// What differs, in words.
+type Differs = Result<(), String>;
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self {
+            dice: Dice(seed),
+            now: FILED.as_millis(),
+            awake: 0,
+            idle: [None; 5],
+            asks: Vec::new(),
+            kept: HashMap::new(),
+            nos: HashMap::new(),
+            trail: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Differs {
+        self.file()?;
+        for _ in 0..STEPS {
+            self.pass_time();
+            if self.asks.len() < ASKS && self.dice.one_in(10) {
+                self.file()?;
+            } else if !self.asks.is_empty() {
+                self.act()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_time(&mut self) {
+        let gap = self.dice.one_in(12);
+        let wait = match self.dice.within(0..8) {
+            0..3 => 0,
+            3 => self.dice.within(0..1_000),
+            4 => self.dice.within(0..90_000),
+            5 | 6 => self.dice.within(0..1_800_000),
+            _ if self.dice.one_in(4) => 86_400_000,
+            _ => 3_600_000,
+        };
+        self.now += wait;
+        let due: Vec<u64> = self
+            .asks
+            .iter()
+            .filter(|(_, naive)| naive.end.is_none())
+            .filter_map(|(_, naive)| naive.next())
+            .collect();
+        if !due.is_empty() && self.dice.one_in(3) {
+            let beside = self.dice.pick(&due) + self.dice.within(0..3) - 1;
+            self.now = self.now.max(beside);
+        }
+        if gap {
+            self.awake = self.now - self.dice.within(0..120_000).min(self.now - self.awake);
+        }
+        if self.dice.one_in(6) {
+            let who = self.dice.within(1..5) as usize;
+            let whys = [None, None, Some(Idle::Paused), Some(Idle::Ended), Some(Idle::Blocked)];
+            self.idle[who] = self.dice.pick(&whys);
+            if self.dice.one_in(5) {
+                self.idle[who] = Some(Idle::Full);
+            }
+        }
+    }
+
+    fn now(&self) -> Now {
+        let awake_since = Timestamp::from_millis(self.awake);
+        Now { time: Timestamp::from_millis(self.now), awake_since }
+    }
+
+    fn facts(&self, hops: &[Hop]) -> IdleHops {
+        let of = |hop: &Hop| match &hop.to {
+            Target::Session(one) => {
+                let number = sessions().iter().position(|known| known == one);
+                self.idle[number.expect("it is one of these")]
+            }
+            Target::People { people, .. } => people.is_empty().then_some(Idle::EmptyGroup),
+        };
+        hops.iter().map(of).collect()
+    }
+
+    fn hops(&mut self, again: bool) -> Vec<Hop> {
+        let mut hops = Vec::new();
+        for number in [1, 2, 4] {
+            if !again && self.dice.one_in(2) {
+                let minutes = self.dice.within(1..40);
+                let mut hop = to_session(sessions()[number].clone(), minutes);
+                hop.within = self.dice.one_in(3).then_some(mins(30));
+                hops.push(hop);
+            }
+        }
+        for names in [&["ann", "bob"][..], &[], &["bob"]] {
+            if self.dice.one_in(3) {
+                hops.push(to_people(names, Some(mins(self.dice.within(1..30)))));
+            }
+        }
+        let last: &[&str] = if self.dice.one_in(6) { &[] } else { &["owner"] };
+        hops.push(to_people(last, None));
+        hops
+    }
+
+    /// A new ask: the code and the rules agree whether it may be, and how it begins.
+    fn file(&mut self) -> Differs {
+        let set = self.dice.within(0..4) as usize;
+        let shown = shown(set);
+        let again = self.dice.one_in(3);
+        let hops = self.hops(again);
+        let after = (!self.dice.one_in(3))
+            .then(|| (self.dice.within(1..90) * 60_000, !self.dice.one_in(3)));
+        let given = match after {
+            Some((_, true)) if self.dice.one_in(3) => Some(self.dice.pick(&["SQLite", "Redis"])),
+            _ => None,
+        };
+        let facts = self.facts(&hops);
+        let stops = hops.iter().map(|hop| Stop {
+            session: hop.to.session().and_then(|one| sessions().iter().position(|s| s == one)),
+            time: hop.timeout.map(Span::as_millis),
+            within: hop.within.map(Span::as_millis),
+        });
+        let wish = Wish { stops: stops.collect(), shown: shown.clone(), after, given };
+        let mut filing = filing(hops, None);
+        filing.draft.content.questions[0].options = options(&shown);
+        filing.draft.expire = after.map(|(after, default)| {
+            let action = if default { ExpiryAction::Default } else { ExpiryAction::Stop };
+            (Span::from_millis(after), action)
+        });
+        filing.draft.defaults = given.map(answers).unwrap_or_default();
+        (filing.draft.again, filing.idle) = (again, facts.clone());
+        filing.standing = self.kept.get(&filing.draft.content.digest()).cloned();
+        self.trail.push(format!("{} file {wish:?} again {again}", self.now));
+
+        let said = decide(None, &Command::Ask(Box::new(filing)), self.now());
+        let mut expected = Naive::file(&wish, &facts, self.now);
+        let stands = self.nos.get(&shown).filter(|no| no.until > self.now && !again);
+        if let (Ok(naive), Some(no)) = (&mut expected, stands) {
+            naive.settle("declined before", Some(no.by), self.now);
+        }
+        match (said, expected) {
+            (Ok(events), Ok(naive)) => {
+                let ask = fold(&events).unwrap();
+                same(&ask, &naive)?;
+                self.settled(&ask, naive.end.as_ref().map(|end| &*end.word), &shown, 0)?;
+                self.asks.push((ask, naive));
+                Ok(())
+            }
+            (Err(why), Err(expected)) => agree(&first_word(&why), expected),
+            (said, expected) => Err(format!("{said:?} instead of {expected:?}")),
+        }
+    }
+
+    /// Somebody tries something: the code and the rules agree what becomes of it.
+    fn act(&mut self) -> Differs {
+        let place = self.dice.within(0..self.asks.len() as u64) as usize;
+        let (ask, mut naive) = self.asks[place].clone();
+        let before = naive.revision;
+        let was_open = ask.is_open();
+        let (command, expected) = self.attempt(&ask, &mut naive);
+        self.trail.push(format!("{} ask {place} {command:?}", self.now));
+        let said = decide(Some(&ask), &command, self.now());
+        let said = match (said, expected) {
+            (Ok(events), Ok(())) => events,
+            (Err(why), Err(expected)) => {
+                agree(&first_word(&why), expected)?;
+                return agree(&naive.revision, before);
+            }
+            (said, expected) => return Err(format!("{said:?} instead of {expected:?}")),
+        };
+        let ask = said.iter().fold(ask, |ask, event| evolve(Some(ask), event));
+        same(&ask, &naive)?;
+        if matches!(command, Command::Tick { .. }) && ask.is_open() {
+            // Rule 22, whatever else the rules say.
+            agree(&ask.deadline().is_none_or(|due| due > self.now().time), true)?;
+        }
+        if was_open {
+            let word = naive.end.as_ref().map(|end| &*end.word);
+            self.settled(&ask, word, &naive.shown, before)?;
+        }
+        self.asks[place] = (ask, naive);
+        Ok(())
+    }
+
+    /// What the end of an ask makes of a person's no to its content.
+    fn settled(&mut self, ask: &Ask, word: Option<&str>, shown: &Shown, _: u64) -> Differs {
+        let Some(word) = word else { return Ok(()) };
+        let who = by(&ask.outcome().expect("the rules say it is settled").by);
+        let stood = self.nos.get(shown).map_or(0, |no| no.until);
+        match (word, who) {
+            ("declined", Some(by)) => {
+                let day = self.now + 86_400_000;
+                self.nos.insert(shown.clone(), No { until: day.max(stood), by });
+            }
+            (word, Some(By::Person(_))) if word.starts_with("answered") && stood > self.now => {
+                self.nos.get_mut(shown).expect("it stood").until = self.now;
+            }
+            _ => {}
+        }
+        if let Some(after) = StandingNo::after(ask, self.kept.get(&ask.digest)) {
+            self.kept.insert(ask.digest, after);
+        }
+        let kept = self.kept.get(&ask.digest);
+        let kept = kept.map(|no| (no.until.as_millis(), by(&Actor::Person(no.by.clone()))));
+        agree(&kept, self.nos.get(shown).map(|no| (no.until, Some(no.by))))
+    }
+
+    fn anybody(&mut self) -> By {
+        match self.dice.within(0..8) {
+            number @ 0..5 => By::Session(number as usize),
+            number => By::Person(number as usize - 5),
+        }
+    }
+
+    /// A command, and what the rules say of it, already done to `naive`.
+    fn attempt(&mut self, ask: &Ask, naive: &mut Naive) -> (Command, Result<(), &'static str>) {
+        let (now, awake) = (self.now, self.awake);
+        let idle = self.facts(&ask.route.hops);
+        let person = self.dice.within(0..3) as usize;
+        let session = self.dice.within(0..5) as usize;
+        let (name, number) = (people()[person].clone(), sessions()[session].clone());
+        let asked = ask.waiting_on().and_then(|target| target.session().cloned());
+        let number = asked.filter(|_| self.dice.one_in(2)).unwrap_or(number);
+        let session = sessions().iter().position(|known| *known == number).unwrap();
+        let fresh = !self.dice.one_in(8);
+        let stale = Content { questions: vec![], context: String::new() }.digest();
+        let digest = if fresh { ask.digest } else { stale };
+        let label = self.dice.pick(&["SQLite", "Redis", "Postgres"]);
+        let answers = answers(label);
+        match self.dice.within(0..40) {
+            0 | 1 => {
+                let standing = self.kept.get(&ask.digest).cloned();
+                let declined = self.nos.get(&naive.shown).is_some_and(|no| no.until > now);
+                let said = naive.answer(By::Session(session), fresh, label, declined, now);
+                (Command::AnswerAgent { by: number, digest, answers, standing }, said)
+            }
+            2 => {
+                let said = naive.answer(By::Person(person), fresh, label, false, now);
+                (Command::Answer { by: name, digest, answers }, said)
+            }
+            3 => {
+                let said = naive.decline(By::Person(person), fresh, now);
+                (Command::Decline { by: name, digest, note: None }, said)
+            }
+            4 => {
+                let said = naive.withdraw(By::Session(session), now);
+                (Command::Withdraw { by: number, note: None }, said)
+            }
+            5..9 => {
+                let by = self.anybody();
+                let here = ask.hop.index as u64;
+                let hop = self.dice.pick(&[here, here, here, here + 1, here.saturating_sub(1)]);
+                let said = naive.escalate(by, hop as usize, &idle, now);
+                (Command::Escalate { by: actor(by), hop: hop as usize, reason: None, idle }, said)
+            }
+            9..13 => {
+                let by = self.anybody();
+                (say(actor(by)), naive.say(by, now))
+            }
+            13..16 => {
+                let session = if self.dice.one_in(4) { session } else { 0 };
+                let set = self.dice.one_in(2).then(|| shown(self.dice.within(0..4) as usize));
+                let said = naive.reply(By::Session(session), set.as_ref(), now);
+                let options = set.iter().map(|set| ("store".to_owned(), options(set))).collect();
+                let by = sessions()[session].clone();
+                (Command::Reply { by, text: "so it is".into(), options }, said)
+            }
+            16..20 => (Command::MarkSeen { by: name, digest }, naive.mark_seen(person, fresh, now)),
+            20..23 => {
+                let (minutes, take_over) = (self.dice.within(0..17), self.dice.one_in(2));
+                let said = naive.claim(person, minutes, take_over, now);
+                (Command::Claim { by: name, length: mins(minutes), take_over }, said)
+            }
+            23 | 24 => (Command::Release { by: name }, naive.release(person, now)),
+            25 | 26 => {
+                let for_good = self.dice.one_in(2);
+                let gone = if for_good { ended() } else { Gone::Paused };
+                let said = naive.gone(session, for_good, &idle, now);
+                (Command::SessionGone { session: number.session, gone, idle }, said)
+            }
+            27..30 => self.hand_over(naive),
+            30 | 31 => {
+                let by = self.dice.pick(&[By::Session(0), By::Host, By::Session(1)]);
+                let name = self.dice.within(1..4) as u8;
+                let extend = self.lease_of(naive);
+                let command = Command::Lease {
+                    by: actor(by),
+                    lease: lease_id(name),
+                    holder: "worker".into(),
+                    length: limits::LEASE,
+                    extend: extend.map(lease_id),
+                };
+                (command, naive.take(by, name, extend, now))
+            }
+            _ => {
+                naive.tick(&idle, now, awake);
+                (Command::Tick { idle }, Ok(()))
+            }
+        }
+    }
+
+    fn lease_of(&mut self, naive: &Naive) -> Option<u8> {
+        let held = naive.lease.map(|(name, _)| name);
+        self.dice.pick(&[None, held, held, Some(1), Some(9)])
+    }
+
+    fn hand_over(&mut self, naive: &mut Naive) -> (Command, Result<(), &'static str>) {
+        let by = self.dice.pick(&[By::Session(0), By::Session(0), By::Host, By::Session(2)]);
+        let lease = if self.dice.one_in(4) {
+            self.lease_of(naive)
+        } else {
+            naive
+                .lease
+                .map(|(name, until)| (name, until > self.now))
+                .filter(|held| held.1)
+                .map(|held| held.0)
+        };
+        let delivery = self.dice.within(1..naive.revision + 2);
+        let said = naive.acknowledge(by, delivery, lease, self.now);
+        (Command::Acknowledge { by: actor(by), delivery, lease: lease.map(lease_id) }, said)
+    }
+}
+
+fn first_word(why: &Rejection) -> String {
+    let text = format!("{why:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+fn agree<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(code: &A, rules: B) -> Differs {
+    if *code == rules { Ok(()) } else { Err(format!("{code:?} instead of {rules:?}")) }
+}
+
+/// Everything of an ask that the rules speak of.
+fn same(ask: &Ask, naive: &Naive) -> Differs {
+    agree(&ask.revision, naive.revision)?;
+    agree(&ask.visited, naive.visited.clone())?;
+    agree(&ask.hop.index, naive.hop())?;
+    let shown = naive.shown.clone();
+    agree(&ask.content.questions[0].options, options(&shown))?;
+    let seen = ask.seen.iter().map(|seen| (by(&Actor::Person(seen.by.clone())), seen.time));
+    let seen: Vec<_> = seen.map(|(by, time)| (by, time.as_millis())).collect();
+    let rules = naive.seen.iter().map(|(person, time)| (Some(By::Person(*person)), *time));
+    agree(&seen, rules.collect::<Vec<_>>())?;
+    let turns = ask.turns.iter().map(|turn| (turn.revision, by(&turn.by), turn.unread));
+    let rules = naive.turns.iter().map(|(revision, by, unread)| (*revision, Some(*by), *unread));
+    agree(&turns.collect::<Vec<_>>(), rules.collect::<Vec<_>>())?;
+    let lease = ask.lease.as_ref().map(|lease| (lease.id, lease.until.as_millis()));
+    agree(&lease, naive.lease.map(|(name, until)| (lease_id(name), until)))?;
+    let delivery = match ask.delivery() {
+        None => "none",
+        Some(Delivery::Unread) => "unread",
+        Some(Delivery::Acknowledged(_)) => "acknowledged",
+        Some(Delivery::Undeliverable { .. }) => "undeliverable",
+    };
+    agree(&delivery, naive.delivery)?;
+    agree(&ask.is_unread(), naive.is_unread())?;
+    agree(&ask.is_same_once_more(), naive.is_same())?;
+    let outcome = ask.outcome().map(|outcome| {
+        (ending(outcome), by(&outcome.by), outcome.time.as_millis(), outcome.revision)
+    });
+    let end = naive.end.clone();
+    agree(&outcome, end.map(|end| (end.word, end.by, end.time, end.revision)))?;
+    if naive.end.is_some() { Ok(()) } else { same_timers(ask, naive) }
+}
+
+fn same_timers(ask: &Ask, naive: &Naive) -> Differs {
+    let millis = |time: Option<Timestamp>| time.map(Timestamp::as_millis);
+    agree(&millis(ask.deadline()), naive.next())?;
+    agree(&millis(ask.turn_hold), naive.hold)?;
+    let claim = ask.claim.as_ref();
+    let who = claim.map(|claim| (by(&Actor::Person(claim.by.clone())), claim.lapse.as_millis()));
+    agree(&who, naive.claim.map(|(person, lapse)| (Some(By::Person(person)), lapse)))?;
+    match claim {
+        None => agree(&millis(ask.hop.deadline), naive.route.and_then(|watch| watch.due()))?,
+        Some(claim) => {
+            let left = claim.route_left.map(Span::as_millis);
+            agree(&left, naive.route.map(|watch| watch.left))?;
+        }
+    }
+    let clock = ask.expiry.map(|expiry| match expiry.clock {
+        ExpiryClock::Runs(time) => (time.as_millis(), "runs".to_owned()),
+        ExpiryClock::Stands(left) => (left.as_millis(), "stands".to_owned()),
+        ExpiryClock::Waits(why) => (0, format!("{why:?}")),
+    });
+    let rules = naive.deadline.as_ref().map(|deadline| match deadline.watch {
+        Ok(watch) => match watch.due() {
+            Some(due) => (due, "runs".to_owned()),
+            None => (watch.left, "stands".to_owned()),
+        },
+        Err(why) => (0, why.to_owned()),
+    });
+    agree(&clock, rules)
+}
+
+/// How it ended, as the rules spell it.
+fn ending(outcome: &Outcome) -> String {
+    let label = |answers: &Answers| answers["store"].selected[0].clone();
+    match &outcome.ending {
+        Ending::Answered(answers) => format!("answered {}", label(answers)),
+        Ending::Expired(Some(answers)) => format!("default {}", label(answers)),
+        Ending::Expired(None) => "expired".to_owned(),
+        Ending::Declined if outcome.stands_from.is_some() => "declined before".to_owned(),
+        Ending::Declined => "declined".to_owned(),
+        Ending::Withdrawn => "withdrawn".to_owned(),
+        Ending::Abandoned => "abandoned".to_owned(),
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not `{text}`")))
+}
+
+#[test]
+fn every_history_is_as_the_rules_say() {
+    let seeds = match number("ASKWAY_MODEL_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("ASKWAY_MODEL_SEQUENCES").unwrap_or(SEQUENCES),
+    };
+    for seed in seeds {
+        let mut world = World::new(seed);
+        if let Err(differs) = world.run() {
+            let trail = world.trail.join("\n  ");
+            panic!("ASKWAY_MODEL_SEED={seed}: {differs}\nafter\n  {trail}");
+        }
+    }
+}
