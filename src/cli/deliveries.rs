@@ -13,7 +13,7 @@ const HELP: &str = "\
 Examples:
   askway deliveries
   askway deliveries take --max 10 --lease 5m --as worker-1 --json
-  askway deliveries ack ask_k3f9ab1200000000000g.3 --lease TOKEN
+  askway deliveries ack dlv_k3f9ab1200000000000g_3 --lease TOKEN
   askway deliveries extend ask_k3f9 --lease TOKEN --for 10m
 
 What is taken is nobody else's until its lease is over; what is not acknowledged by then is offered
@@ -63,9 +63,9 @@ enum Deed {
         /// For how long from now, one second to an hour; five minutes where nothing is said
         #[arg(long = "for", value_name = "TIME", value_parser = typed::duration)]
         length: Option<Duration>,
-        /// What you call yourself
-        #[arg(long = "as", value_name = "NAME", default_value = "")]
-        holder: String,
+        /// What you call yourself from now on
+        #[arg(long = "as", value_name = "NAME")]
+        holder: Option<String>,
         #[command(flatten)]
         intent: Intent,
     },
@@ -113,26 +113,35 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             receipt::finish(&said, out, |ask| format!("the asker of {} has it", ask.id))
         }
         Deed::Extend { id, lease, length, holder, intent } => {
-            let ask_id = super::context::read(&client, &id).await?.id;
+            let ask = super::context::read(&client, &id).await?;
+            let held = ask.delivery.and_then(|delivery| delivery.lease).map(|lease| lease.holder);
             let request = v1::TakeDeliveriesRequest {
                 request_id: intent.into_id(),
                 max: 0,
                 lease: length.map(typed::to_wire),
-                holder,
-                extend: vec![v1::ExtendedLease { ask_id, lease_token: lease }],
+                holder: holder.or(held).unwrap_or_default(),
+                extend: vec![v1::ExtendedLease { ask_id: ask.id, lease_token: lease }],
             };
-            let taken = client.take_deliveries(request).await?;
-            if let Some(refused) = taken.refused.first() {
-                return receipt::finish(refused, out, |_| String::new());
-            }
-            tell(&taken, out)?;
-            if taken.deliveries.is_empty() {
-                out.note("Nothing of it is unread any more.");
-                return Ok(Exit::Open);
-            }
-            Ok(Exit::Done)
+            extend(&client, request, out).await
         }
     }
+}
+
+async fn extend(
+    client: &Client,
+    request: v1::TakeDeliveriesRequest,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
+    let taken = client.take_deliveries(request).await?;
+    if let Some(refused) = taken.refused.first() {
+        return receipt::finish(refused, out, |_| String::new());
+    }
+    tell(&taken, out)?;
+    if taken.deliveries.is_empty() {
+        out.note("Nothing of it is unread any more.");
+        return Ok(Exit::Open);
+    }
+    Ok(Exit::Done)
 }
 
 /// What is unread, whoever has it in hand.

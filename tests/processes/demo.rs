@@ -9,10 +9,19 @@ use std::time::{Duration, Instant};
 fn the_demo_tells_the_whole_story_in_under_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let begun = Instant::now();
-    let told = askway(folder.path()).arg("demo").env("TMPDIR", folder.path()).output().unwrap();
+    let told = askway(folder.path())
+        .args(["demo", "--json"])
+        .env("TMPDIR", folder.path())
+        .output()
+        .unwrap();
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert_eq!(code(&told), 0, "{told:?}");
-    let story = text(&told.stdout);
+    let lines = text(&told.stdout);
+    let said = |line: &str| {
+        let step: serde_json::Value = serde_json::from_str(line).expect("an object a line");
+        step["told"].as_str().expect("what happened").to_owned()
+    };
+    let story: String = lines.lines().map(said).collect();
     for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
         assert!(story.contains(step), "{step}: {story}");
     }

@@ -3,8 +3,10 @@
 
 mod command_line;
 mod daemon;
+mod deliveries;
 mod demo;
 mod kills;
+mod rules;
 mod run;
 mod serve;
 

@@ -117,7 +117,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
 /// What an asker should know of its ask beside the id.
 fn note(receipt: &v1::Receipt, ask: &v1::Ask, out: &Out) {
     if receipt.replayed {
-        out.note(&format!("{} is there already, and is the same ask", ask.id));
+        out.note("it was filed before; this is the same ask");
     }
     if !receipt.differs.is_empty() {
         let what = receipt.differs.join(", ");

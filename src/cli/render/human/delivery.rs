@@ -20,12 +20,12 @@ pub fn delivery(
         let token = visible_line(&delivery.lease_token);
         text.push_str(&format!(", yours with {token} until that is over {}", future(until, now)));
     } else if let Some(lease) = ask.and_then(|a| a.delivery.as_ref()?.lease.as_ref()) {
-        let holder = visible_line(&lease.holder);
-        text.push_str(&format!(", in hand of {holder}, over {}", future(lease.expire_time, now)));
+        let who = holder(lease);
+        text.push_str(&format!(", in hand of {who}, over {}", future(lease.expire_time, now)));
     }
     if !delivery.follow_up.is_empty() {
         text.push('\n');
-        text.push_str(&barred(&delivery.follow_up));
+        text.push_str(&barred(delivery.follow_up.trim_end()));
     }
     text
 }
@@ -36,10 +36,7 @@ pub(super) fn delivered(delivery: &v1::DeliveryStatus, now: i64) -> String {
         v1::DeliveryState::Unread => match &delivery.lease {
             None => "the asker has yet to see it".to_owned(),
             Some(lease) => {
-                let who = match lease.holder.as_str() {
-                    "" => Cow::Borrowed("a worker"),
-                    holder => visible_line(holder),
-                };
+                let who = holder(lease);
                 let until = future(lease.expire_time, now);
                 format!("{who} has it in hand for the asker; that is over {until}")
             }
@@ -49,5 +46,12 @@ pub(super) fn delivered(delivery: &v1::DeliveryStatus, now: i64) -> String {
             format!("it cannot be delivered: {}", visible_line(&delivery.reason))
         }
         v1::DeliveryState::Unspecified => "delivery unknown".to_owned(),
+    }
+}
+
+fn holder(lease: &v1::Lease) -> Cow<'_, str> {
+    match lease.holder.as_str() {
+        "" => Cow::Borrowed("a worker"),
+        holder => visible_line(holder),
     }
 }
