@@ -1,7 +1,7 @@
 //! `askway answer`: answers an ask, as the session it waits on or as a person.
 
-use super::typed::{self, Intent};
-use super::{Context, Exit, Failure, Out, receipt};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, file, receipt};
 use crate::grpc::v1;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct Args {
 /// Sends the answer, bound to the content as it is now.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let typed = match args.file {
-        Some(path) => Some(typed::answers(&typed::read_file(path).await?)?),
+        Some(path) => Some(file::answers(&file::read(path).await?)?),
         None => None,
     };
     let ask = context.read(&args.id).await?;

@@ -42,6 +42,11 @@ impl Context {
         Ok(Self { client, is_session, data })
     }
 
+    /// The person who calls; none where a session does. The data folder holds the owner's token.
+    pub fn person(&self) -> Option<&'static str> {
+        (!self.is_session).then_some("owner")
+    }
+
     /// The ask of this id, or of this prefix of one, as it is now.
     ///
     /// # Errors

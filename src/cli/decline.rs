@@ -1,6 +1,6 @@
 //! `askway decline`: a person says no.
 
-use super::typed::Intent;
+use super::typed::Why;
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
@@ -12,16 +12,11 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// The ask's id, or its first characters
-    id: String,
-    /// Why, for the asker
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    message: Option<String>,
+    #[command(flatten)]
+    why: Why,
     /// The content that was decided on, where that was read before; what it is now otherwise
     #[arg(long, value_name = "DIGEST")]
     content_digest: Option<String>,
-    #[command(flatten)]
-    intent: Intent,
 }
 
 /// Sends the no, bound to the content as it is now.
@@ -29,14 +24,14 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     if context.is_session {
         let message = "only a person declines; a session moves the ask on to one";
         return Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
-            .then(format!("askway escalate {} -m TEXT", args.id)));
+            .then(format!("askway escalate {} -m TEXT", args.why.id)));
     }
-    let ask = context.read(&args.id).await?;
+    let ask = context.read(&args.why.id).await?;
     let request = v1::DeclineRequest {
-        request_id: args.intent.into_id(),
+        request_id: args.why.intent.into_id(),
         ask_id: ask.id,
         content_digest: args.content_digest.unwrap_or(ask.content_digest),
-        note: args.message,
+        note: args.why.message,
     };
     let receipt = context.client.decline(request).await?;
     receipt::finish(&receipt, out, |ask| {

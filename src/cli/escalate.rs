@@ -1,7 +1,7 @@
 //! `askway escalate`: moves an ask on to whoever is asked next.
 
 use super::render::human;
-use super::typed::Intent;
+use super::typed::Why;
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::client::ClientError;
 use crate::grpc::v1;
@@ -14,25 +14,24 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// The ask's id, or its first characters
-    id: String,
-    /// Why, for whoever is asked next
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    message: Option<String>,
     #[command(flatten)]
-    intent: Intent,
+    why: Why,
 }
 
 /// Moves it on from the hop that is in force now.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
-    let ask = context.read(&args.id).await?;
+pub(super) async fn run(
+    Args { why }: Args,
+    context: &Context,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
+    let ask = context.read(&why.id).await?;
     let hop = ask.hop.as_ref().map_or(0, |hop| hop.index);
-    let repeatable = args.intent.is_typed();
+    let repeatable = why.intent.is_typed();
     let request = v1::EscalateRequest {
-        request_id: args.intent.into_id(),
+        request_id: why.intent.into_id(),
         ask_id: ask.id,
         hop,
-        reason: args.message,
+        reason: why.message,
     };
     let receipt = match context.client.escalate(request.clone()).await {
         Err(error) if repeatable && is_reused(&error) => repeat(context, request, error).await?,

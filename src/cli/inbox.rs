@@ -1,11 +1,11 @@
 //! `askway inbox`: the open asks that wait on the caller; with `--wait`, blocks until there is one.
 
 use super::render::human;
-use super::{Context, Exit, Failure, Out, typed};
+use super::{Context, Exit, Failure, Out, session, typed};
 use crate::client::Client;
 use crate::grpc::v1;
 use std::cmp::Reverse;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
 
@@ -13,44 +13,123 @@ const HELP: &str = "\
 Examples:
   askway inbox --all
   askway inbox --wait 10m --json
+  askway inbox --outcome declined --since 2h
+  askway inbox --all --text cache
 
-With --wait it ends with 0 when something waits on you, with 5 when the time is up.";
+With --wait it ends with 0 when something waits on you, with 5 when the time is up. An ask that awaits
+its asker's reply is listed and does not count.";
 
 /// Which asks, and whether to wait for one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// List also what waits on others
+    /// List also what waits on others: on whom, at which hop, and when it comes to people
     #[arg(long)]
     all: bool,
     /// Block so long until something waits on you
-    #[arg(long, value_name = "TIME", value_parser = typed::duration, conflicts_with = "all")]
+    #[arg(long, value_name = "TIME", value_parser = typed::duration, conflicts_with_all = ["all", "Which"])]
     wait: Option<Duration>,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Which of those.
+#[derive(Debug, Default, clap::Args)]
+#[group(multiple = true)]
+struct Which {
+    /// Only what this session asks: its id, or its first characters
+    #[arg(long, value_name = "SESSION")]
+    asker: Option<String>,
+    /// Only what belongs to works under this root
+    #[arg(long, value_name = "WORK")]
+    tree: Option<String>,
+    /// Only what has this in its header, or in a question without one
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// Only what was filed within this time
+    #[arg(long, value_name = "TIME", value_parser = typed::duration)]
+    since: Option<Duration>,
+    /// List all that is kept, also what is settled, whoever it waits on
+    #[arg(long)]
+    settled: bool,
+    /// List what was settled in this way
+    #[arg(long, value_enum, value_name = "KIND")]
+    outcome: Option<Outcome>,
+}
+
+/// The ways an ask ends.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Outcome {
+    Answered,
+    Declined,
+    Expired,
+    Withdrawn,
+    Abandoned,
+}
+
+impl From<Outcome> for v1::OutcomeKind {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answered => v1::OutcomeKind::Answered,
+            Outcome::Declined => v1::OutcomeKind::Declined,
+            Outcome::Expired => v1::OutcomeKind::Expired,
+            Outcome::Withdrawn => v1::OutcomeKind::Withdrawn,
+            Outcome::Abandoned => v1::OutcomeKind::Abandoned,
+        }
+    }
 }
 
 /// Lists what waits, the most pressing first.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
-    let scope = match args.all {
+    let past = args.which.settled || args.which.outcome.is_some();
+    let scope = match args.all || past {
         true => v1::AskScope::Visible,
         false => v1::AskScope::WaitingOnMe,
     };
+    let filter = filter(args.which, context).await?;
     // The first look is not patient: a daemon that is away is never an empty inbox.
-    let mut asks = context.client.list_asks(scope).await?;
-    if let (true, Some(limit)) = (asks.is_empty(), args.wait) {
+    let mut asks = context.client.find_asks(scope, filter).await?;
+    if let (false, Some(limit)) = (asks.iter().any(counts), args.wait) {
         asks = match timeout(limit, first(&context.patient(), scope)).await {
             Ok(asks) => asks?,
             Err(_) => context.client.list_asks(scope).await?,
         };
     }
-    list(&mut asks, args.all, out)?;
+    if !past {
+        asks.retain(|ask| ask.outcome.is_none());
+    }
+    list(&mut asks, scope == v1::AskScope::Visible, context.person(), out)?;
     out.flush()?;
-    Ok(match (asks.is_empty(), args.wait) {
-        (true, Some(_)) => Exit::Open,
-        (true, None) | (false, _) => Exit::Done,
+    Ok(match args.wait {
+        Some(_) if !asks.iter().any(counts) => Exit::Open,
+        Some(_) | None => Exit::Done,
     })
 }
 
-/// The asks as soon as there is one. The watch only says when to look.
+async fn filter(which: Which, context: &Context) -> Result<v1::AskFilter, Failure> {
+    let asker_session_id = match which.asker {
+        Some(id) => session::whole_id(&context.client, &id).await?,
+        None => String::new(),
+    };
+    let from = which.since.map(|since| SystemTime::now() - since);
+    Ok(v1::AskFilter {
+        settled: which.settled,
+        outcome: which.outcome.map(v1::OutcomeKind::from).unwrap_or_default().into(),
+        asker_session_id,
+        tree_work_id: which.tree.unwrap_or_default(),
+        create_time_from: from.map(Into::into),
+        text: which.text.unwrap_or_default(),
+        ..v1::AskFilter::default()
+    })
+}
+
+/// Whether somebody asked has something to do: where the asker's word is next, it waits on nobody
+/// else.
+fn counts(ask: &v1::Ask) -> bool {
+    !ask.awaiting_reply
+}
+
+/// The asks as soon as one counts. The watch only says when to look.
 async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Failure> {
     use v1::watch_inbox_response::Message;
     let mut watch = client.watch_inbox(scope);
@@ -62,7 +141,7 @@ async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Fai
         };
         if total > 0 {
             let asks = client.list_asks(scope).await?;
-            if !asks.is_empty() {
+            if asks.iter().any(counts) {
                 return Ok(asks);
             }
         }
@@ -70,15 +149,15 @@ async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Fai
     Err(Failure::unexpected("the watch ended by itself; wait again").then("askway inbox"))
 }
 
-fn list(asks: &mut [v1::Ask], all: bool, out: &mut Out) -> Result<(), Failure> {
+fn list(asks: &mut [v1::Ask], all: bool, you: Option<&str>, out: &mut Out) -> Result<(), Failure> {
     // They come oldest first, and stay so among their equals.
     asks.sort_by_key(|ask| Reverse(rank(ask.priority())));
     let now = human::now();
     for ask in asks.iter() {
-        out.ask(ask, |ask| human::listed(ask, now, all))?;
+        out.ask(ask, |ask| human::listed(ask, you, now, all))?;
     }
     match asks.first() {
-        None if all => out.note("Nothing is open."),
+        None if all => out.note("Nothing of that kind is here."),
         None => out.note("Nothing waits on you. What waits on others: askway inbox --all"),
         Some(ask) => out.note(&format!("next: askway show {}", ask.id)),
     }
@@ -108,8 +187,14 @@ mod tests {
         };
         let given = [("a", P::Low), ("b", P::Normal), ("c", P::High), ("d", P::Unspecified)];
         let mut asks: Vec<_> = given.into_iter().chain([("e", P::High)]).map(ask).collect();
-        list(&mut asks, false, &mut Out::new(std::io::sink(), true)).expect("written");
+        list(&mut asks, false, None, &mut Out::new(std::io::sink(), true)).expect("written");
         let order: String = asks.iter().map(|ask| ask.id.as_str()).collect();
         assert_eq!(order, "cebda");
+    }
+
+    #[test]
+    fn an_ask_that_awaits_its_asker_is_nobodys_turn() {
+        assert!(counts(&fixture::open()));
+        assert!(!counts(&v1::Ask { awaiting_reply: true, ..fixture::spoken() }));
     }
 }

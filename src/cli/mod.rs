@@ -10,9 +10,11 @@ mod background;
 mod claim;
 mod context;
 mod decline;
+mod deliveries;
 mod demo;
 mod escalate;
 mod exit;
+mod file;
 mod inbox;
 mod log;
 pub mod place;
@@ -60,7 +62,7 @@ The caller is the session of ASKWAY_TOKEN when that is set, else the person whos
 folder holds. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
 where the data folder is.
 
-Exit codes: 0 done or answered, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
+Exit codes: 0 done, answered, or expired with your default, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
 abandoned: do not go on, 5 still open, 6 settled before by somebody else, 7 refused, 8 not found,
 9 daemon or store unavailable: try again, 10 somebody spoke: reply and wait again, 130 interrupted.";
 
@@ -98,6 +100,8 @@ enum Verb {
     Claim(claim::Args),
     /// Say that you are not on it any more
     Release(release::Args),
+    /// List what is on its way to askers, take it, acknowledge it
+    Deliveries(deliveries::Args),
     /// List sessions, or end one
     Session(session::Args),
     /// Make a ticket that hands work to another session
@@ -171,6 +175,7 @@ async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
         Verb::Reply(args) => reply::run(args, context, out).await,
         Verb::Claim(args) => claim::run(args, context, out).await,
         Verb::Release(args) => release::run(args, context, out).await,
+        Verb::Deliveries(args) => deliveries::run(args, context, out).await,
         Verb::Session(args) => session::run(args, context, out).await,
         Verb::SendWork(args) => send_work::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,

@@ -65,7 +65,12 @@ fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
     let id = receipt.ask.as_ref().map(|ask| ask.id.as_str());
     let open = receipt.open_ask_ids.first();
     Some(match (reason, id, open) {
-        ("TOO_MANY_OPEN", _, Some(open)) => format!("askway wait {open}"),
+        ("TOO_MANY_OPEN" | "TREE_FULL" | "NAMESPACE_FULL", _, Some(open)) => {
+            format!("askway wait {open}")
+        }
+        ("STANDING_DECLINE", Some(id), _) => format!("askway escalate {id} -m TEXT"),
+        ("LEASED", ..) => "askway deliveries take".to_owned(),
+        ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with one that may; or decide it".to_owned(),
         ("LAST_HOP" | "TOO_MANY_TURNS", Some(id), _) => format!("askway answer {id} LABEL"),
         ("CLAIMED", Some(id), _) => format!("askway claim {id} --take-over"),
         ("NOT_CLAIMED", Some(id), _) => format!("askway claim {id}"),
@@ -163,6 +168,9 @@ mod tests {
             "SESSION_PAUSED",
             "SESSION_ENDED",
             "NO_SUCH_WORK",
+            "STANDING_DECLINE",
+            "LEASED",
+            "MAY_NOT_ASK",
         ];
         for reason in reasons {
             let failure = verdict(&fixture::receipt(v1::Result::Refused, reason));

@@ -47,12 +47,28 @@ pub struct Args {
     /// End the session for good when the command ends.
     #[arg(long = "final")]
     is_final: bool,
+    /// It answers no asks: those of whoever it sends work to go past it.
+    #[arg(long, conflicts_with = "resume")]
+    answers_none: bool,
+    /// Its host resumes it when something waits on it: it may be asked while it is paused, as long as
+    /// a host watches for that.
+    #[arg(long, conflicts_with = "resume")]
+    wakeable: bool,
+    /// It may file no asks for this work: for a child of the session it is run in.
+    #[arg(long, conflicts_with = "resume")]
+    no_asks: bool,
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 impl Args {
+    /// The session that is wanted, but for its work.
+    fn as_agent(&self, agent: &str) -> v1::EnrollRequest {
+        let (answers_none, wakeable) = (self.answers_none, self.wakeable);
+        v1::EnrollRequest { agent: agent.to_owned(), answers_none, wakeable, ..Default::default() }
+    }
+
     /// The same, as it is typed for the process that stays behind.
     pub(super) fn retyped(&self) -> Vec<OsString> {
         let mut typed: Vec<OsString> = Vec::new();
@@ -62,9 +78,13 @@ impl Args {
                 typed.extend([flag.into(), value.into()]);
             }
         }
-        if self.is_final {
-            typed.push("--final".into());
-        }
+        let flags = [
+            ("--final", self.is_final),
+            ("--answers-none", self.answers_none),
+            ("--wakeable", self.wakeable),
+            ("--no-asks", self.no_asks),
+        ];
+        typed.extend(flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.into()));
         typed.push("--".into());
         typed.extend(self.command.iter().cloned());
         typed
@@ -107,9 +127,16 @@ impl Held {
         let given = match (&args.agent, &args.resume, place::session_token()?) {
             (_, Some(session), token) => resume(session, token, &address, &data).await?,
             (Some(agent), None, Some(token)) => {
-                enroll_child(agent, token, !background, &address).await?
+                let blocking = !background;
+                let work =
+                    v1::SendWorkRequest { blocking, no_asks: args.no_asks, ..Default::default() };
+                enroll_child(args.as_agent(agent), token, work, &address).await?
             }
-            (Some(agent), None, None) => enroll_root(agent, &address, &data).await?,
+            (Some(_), None, None) if args.no_asks => {
+                let message = "nobody sends a root session its work, so nobody forbids its asks";
+                return Err(Failure::usage(message).then("the same without --no-asks"));
+            }
+            (Some(agent), None, None) => enroll_root(args.as_agent(agent), &address, &data).await?,
             (None, None, _) => return Err(Failure::usage("--as or --resume says which session")),
         };
         let client = Client::new(address.clone(), Some(given.token.clone()));
@@ -231,27 +258,30 @@ fn accepted(receipt: Option<v1::SessionReceipt>) -> Result<(), Failure> {
     }
 }
 
-async fn enroll_root(agent: &str, address: &Address, data: &Path) -> Result<Given, Failure> {
+async fn enroll_root(
+    agent: v1::EnrollRequest,
+    address: &Address,
+    data: &Path,
+) -> Result<Given, Failure> {
     let client = host_client(address, data)?.with_patience(AT_THE_BEGINNING);
-    enroll(&client, agent, String::new()).await
+    enroll(&client, agent).await
 }
 
 /// The chain of senders comes for free: the session this runs in sends the work.
 async fn enroll_child(
-    agent: &str,
+    agent: v1::EnrollRequest,
     token: Secret,
-    blocking: bool,
+    work: v1::SendWorkRequest,
     address: &Address,
 ) -> Result<Given, Failure> {
     let sender = Client::new(address.clone(), Some(token)).with_patience(AT_THE_BEGINNING);
-    let sent = sender.send_work(v1::SendWorkRequest { blocking, ..Default::default() }).await?;
+    let sent = sender.send_work(work).await?;
     accepted(sent.receipt)?;
-    enroll(&sender, agent, sent.ticket).await
+    enroll(&sender, v1::EnrollRequest { ticket: sent.ticket, ..agent }).await
 }
 
-async fn enroll(client: &Client, agent: &str, ticket: String) -> Result<Given, Failure> {
-    let agent = agent.to_owned();
-    let enrolled = client.enroll(v1::EnrollRequest { agent, ticket, ..Default::default() }).await?;
+async fn enroll(client: &Client, agent: v1::EnrollRequest) -> Result<Given, Failure> {
+    let enrolled = client.enroll(agent).await?;
     let (token, hold) = (&enrolled.token, &enrolled.hold_secret);
     Given::of(enrolled.receipt, enrolled.session, token, hold)
 }

@@ -23,6 +23,9 @@ pub struct Args {
     /// You are blocked until it is done: asks of it go past you
     #[arg(long)]
     blocking: bool,
+    /// No asks may be filed for it
+    #[arg(long)]
+    no_asks: bool,
     #[command(flatten)]
     intent: Intent,
 }
@@ -30,7 +33,7 @@ pub struct Args {
 /// Makes it; the ticket alone goes to stdout.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let request = v1::SendWorkRequest {
-        no_asks: false,
+        no_asks: args.no_asks,
         request_id: args.intent.into_id(),
         from_work_id: args.from.unwrap_or_default(),
         blocking: args.blocking,

@@ -92,7 +92,7 @@ async fn end(
 }
 
 /// The id itself, or the one session whose id begins so.
-async fn whole_id(client: &Client, id: &str) -> Result<String, Failure> {
+pub(super) async fn whole_id(client: &Client, id: &str) -> Result<String, Failure> {
     if id.parse::<SessionId>().is_ok() {
         return Ok(id.to_owned());
     }

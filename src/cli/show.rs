@@ -20,21 +20,33 @@ pub struct Args {
 /// Prints it.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
-    out.ask(&ask, |ask| human::ask(ask, human::now()))?;
+    let you = context.person();
+    out.ask(&ask, |ask| human::ask(ask, you, human::now()))?;
     let arrived = out.flush()?;
-    let open = ask.outcome.is_none();
     // A program that reads JSON has shown it to nobody yet.
-    if arrived && open && !context.is_session && !out.json {
-        let request = v1::MarkSeenRequest {
-            request_id: String::new(),
-            ask_id: ask.id.clone(),
-            content_digest: ask.content_digest.clone(),
-        };
-        // It was shown; that the daemon does not know is no failure of showing.
-        let _ = context.client.mark_seen(request).await;
+    if let Some(you) = you.filter(|_| arrived && !out.json) {
+        tell_seen(context, &ask, you).await;
     }
-    if open {
-        out.note(&format!("next: askway answer {} LABEL", ask.id));
+    match &ask.outcome {
+        None => out.note(&format!("next: askway answer {} LABEL", ask.id)),
+        Some(outcome) if !outcome.stands_from_ask_id.is_empty() => {
+            out.note(&format!("next: askway show {}", outcome.stands_from_ask_id));
+        }
+        Some(_) => {}
     }
     Ok(Exit::Done)
+}
+
+/// Tells the daemon that the whole of an open ask was shown to `you`, where it does not know yet.
+async fn tell_seen(context: &Context, ask: &v1::Ask, you: &str) {
+    if ask.outcome.is_some() || ask.seen.iter().any(|mark| mark.person == you) {
+        return;
+    }
+    let request = v1::MarkSeenRequest {
+        request_id: String::new(),
+        ask_id: ask.id.clone(),
+        content_digest: ask.content_digest.clone(),
+    };
+    // It was shown; that the daemon does not know is no failure of showing.
+    let _ = context.client.mark_seen(request).await;
 }

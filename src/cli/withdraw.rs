@@ -1,6 +1,6 @@
 //! `askway withdraw`: the asker takes its ask back.
 
-use super::typed::Intent;
+use super::typed::Why;
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
@@ -12,23 +12,19 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// The ask's id, or its first characters
-    id: String,
-    /// Why, for whoever was asked
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    message: Option<String>,
     #[command(flatten)]
-    intent: Intent,
+    why: Why,
 }
 
 /// Takes it back; once taken back it stays so, and that is no error.
-pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
-    let ask = context.read(&args.id).await?;
-    let request = v1::WithdrawRequest {
-        request_id: args.intent.into_id(),
-        ask_id: ask.id,
-        note: args.message,
-    };
+pub(super) async fn run(
+    Args { why }: Args,
+    context: &Context,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
+    let ask = context.read(&why.id).await?;
+    let request =
+        v1::WithdrawRequest { request_id: why.intent.into_id(), ask_id: ask.id, note: why.message };
     let receipt = context.client.withdraw(request).await?;
     if !is_withdrawn_already(&receipt) {
         return receipt::finish(&receipt, out, |ask| format!("withdrawn {}", ask.id));

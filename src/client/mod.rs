@@ -150,19 +150,6 @@ impl Client {
         end_session(EndSessionRequest) -> EndSessionResponse;
     }
 
-    /// Takes what is unread and in nobody's hand, or has what was taken for longer.
-    ///
-    /// # Errors
-    ///
-    /// A fault that no retry mends; what could not be extended is in the response.
-    pub async fn take_deliveries(
-        &self,
-        mut request: v1::TakeDeliveriesRequest,
-    ) -> Result<v1::TakeDeliveriesResponse, ClientError> {
-        fill(&mut request.request_id);
-        call!(self, AskServiceClient, take_deliveries, request)
-    }
-
     /// Reads an ask, by its id or a unique prefix of it, and whether its asker is there.
     ///
     /// # Errors
@@ -178,11 +165,24 @@ impl Client {
     ///
     /// A fault that no retry mends.
     pub async fn list_asks(&self, scope: v1::AskScope) -> Result<Vec<v1::Ask>, ClientError> {
+        self.find_asks(scope, v1::AskFilter::default()).await
+    }
+
+    /// The same, of those that a filter lets through.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn find_asks(
+        &self,
+        scope: v1::AskScope,
+        filter: v1::AskFilter,
+    ) -> Result<Vec<v1::Ask>, ClientError> {
         let mut asks = Vec::new();
         let mut page_token = String::new();
         loop {
-            let (scope, page_size) = (scope.into(), 0);
-            let request = v1::ListAsksRequest { scope, page_size, page_token, filter: None };
+            let (scope, page_size, filter) = (scope.into(), 0, Some(filter.clone()));
+            let request = v1::ListAsksRequest { scope, page_size, page_token, filter };
             let page = call!(self, AskServiceClient, list_asks, request)?;
             asks.extend(page.asks);
             page_token = page.next_page_token;
@@ -190,6 +190,19 @@ impl Client {
                 return Ok(asks);
             }
         }
+    }
+
+    /// Takes what is unread and in nobody's hand, or has what was taken for longer.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends; what could not be extended is in the response.
+    pub async fn take_deliveries(
+        &self,
+        mut request: v1::TakeDeliveriesRequest,
+    ) -> Result<v1::TakeDeliveriesResponse, ClientError> {
+        fill(&mut request.request_id);
+        call!(self, AskServiceClient, take_deliveries, request)
     }
 
     /// Lists what happened to an ask, in order, all of it.

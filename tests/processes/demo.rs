@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 fn the_demo_tells_the_whole_story_in_under_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let begun = Instant::now();
-    let told = Said::by(command(folder.path(), &["demo"]).env("TMPDIR", folder.path())).ends(0);
+    let mut demo = command(folder.path(), &["demo", "--json"]);
+    let told = Said::by(demo.env("TMPDIR", folder.path())).ends(0);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    let story = told.out;
+    let said = |step: serde_json::Value| step["told"].as_str().expect("what happened").to_owned();
+    let story: String = told.lines().into_iter().map(said).collect();
     for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
         assert!(story.contains(step), "{step}: {story}");
     }

@@ -3,7 +3,9 @@
 
 mod command_line;
 mod daemon;
+mod deliveries;
 mod demo;
 mod kills;
+mod rules;
 mod run;
 mod serve;

@@ -3,10 +3,11 @@
 
 mod stage;
 
-use super::render::{Out, human};
+use super::render::{Out, human, json};
 use super::{Exit, Failure};
 use crate::client::Watched;
 use crate::grpc::v1::{self, watch_inbox_response::Message};
+use serde::Serialize;
 use stage::{SENDER_ASKED_FOR, STEP, Stage};
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::Instant;
@@ -18,12 +19,12 @@ use tokio_stream::StreamExt;
 #[command(after_help = "Examples:\n  askway demo")]
 pub struct Args {}
 
-pub(super) async fn run(_: Args, _: &mut Out) -> Result<Exit, Failure> {
+pub(super) async fn run(_: Args, out: &mut Out) -> Result<Exit, Failure> {
     let listen = |kind| signal(kind).map_err(|error| Failure::io("signals", &error));
     let mut interrupted = listen(SignalKind::interrupt())?;
     let mut terminated = listen(SignalKind::terminate())?;
     let mut stage = Stage::set().await?;
-    let mut story = Story { begun: Instant::now() };
+    let mut story = Story { begun: Instant::now(), json: out.json };
     let told = tokio::select! {
         told = story.tell(&mut stage) => told,
         _ = interrupted.recv() => Ok(Exit::Interrupted),
@@ -44,6 +45,14 @@ pub(super) async fn run(_: Args, _: &mut Out) -> Result<Exit, Failure> {
 
 struct Story {
     begun: Instant,
+    json: bool,
+}
+
+/// A step of the story, for programs.
+#[derive(Serialize)]
+struct Told<'a> {
+    seconds: f64,
+    told: &'a str,
 }
 
 impl Story {
@@ -101,7 +110,11 @@ impl Story {
     }
 
     fn say(&self, line: &str) {
-        println!("{:>5.1}s  {line}", self.begun.elapsed().as_secs_f64());
+        let seconds = self.begun.elapsed().as_secs_f64();
+        match self.json {
+            true => println!("{}", json::line(&Told { seconds, told: line })),
+            false => println!("{seconds:>5.1}s  {line}"),
+        }
     }
 
     /// The next ask that comes, told.
@@ -162,7 +175,7 @@ impl Story {
     /// The person's answer: typed where there is a terminal, given by a process of its own where
     /// there is none.
     async fn person_answers(&self, stage: &Stage, ask: &v1::Ask) -> Result<(), Failure> {
-        let answer = if std::io::stdin().is_terminal() {
+        let answer = if !self.json && std::io::stdin().is_terminal() {
             let shown = stage.ask(&ask.id).await?;
             tokio::task::spawn_blocking(move || typed(&shown)).await.ok().flatten()
         } else {

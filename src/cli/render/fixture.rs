@@ -41,6 +41,11 @@ pub fn open() -> v1::Ask {
         description: description.into(),
         recommended,
     };
+    let lead = v1::WaitingOn { who: Some(v1::waiting_on::Who::Session(session("lead", SENDER))) };
+    let hop = |to, seconds: Option<i64>| v1::RouteHop {
+        to: Some(to),
+        timeout: seconds.map(|seconds| prost_types::Duration { seconds, nanos: 0 }),
+    };
     v1::Ask {
         id: ID.into(),
         revision: 1,
@@ -58,9 +63,7 @@ pub fn open() -> v1::Ask {
         asker: Some(session("worker", ASKER)),
         work_id: "wrk_00000000000000000000".into(),
         chain: vec![session("lead", SENDER)],
-        waiting_on: Some(v1::WaitingOn {
-            who: Some(v1::waiting_on::Who::Session(session("lead", SENDER))),
-        }),
+        waiting_on: Some(lead.clone()),
         hop: Some(v1::Hop {
             index: 0,
             of: 2,
@@ -72,16 +75,39 @@ pub fn open() -> v1::Ask {
         escalate_time: time(900_000),
         expire_time: time(3_600_000),
         create_time: time(0),
+        route: vec![hop(lead, Some(900)), hop(owner(), None)],
+        route_name: "default".into(),
+        tree_work_id: "wrk_00000000000000000001".into(),
+        expiry: Some(v1::Expiry {
+            length: Some(prost_types::Duration { seconds: 3_600, nanos: 0 }),
+            ..v1::Expiry::default()
+        }),
         ..v1::Ask::default()
     }
 }
 
+fn owner() -> v1::WaitingOn {
+    let people = v1::People { group: None, people: vec!["owner".into()] };
+    v1::WaitingOn { who: Some(v1::waiting_on::Who::People(people)) }
+}
+
+/// The same with a default that stands at its deadline.
+pub fn with_default() -> v1::Ask {
+    let answer = v1::Answer { selected: vec!["SQLite".into()], ..v1::Answer::default() };
+    let expiry = v1::Expiry {
+        length: Some(prost_types::Duration { seconds: 3_600, nanos: 0 }),
+        applies_default: true,
+        defaults: [("q1".to_owned(), answer)].into(),
+        ..v1::Expiry::default()
+    };
+    v1::Ask { expiry: Some(expiry), ..open() }
+}
+
 /// The same after its sender refused.
 pub fn with_people() -> v1::Ask {
-    let people = v1::People { group: None, people: vec!["owner".into()] };
     v1::Ask {
         revision: 2,
-        waiting_on: Some(v1::WaitingOn { who: Some(v1::waiting_on::Who::People(people)) }),
+        waiting_on: Some(owner()),
         hop: Some(v1::Hop {
             index: 1,
             of: 2,

@@ -2,6 +2,15 @@
 //! is made visible, and what may have several lines stands behind a bar of its own, so that it never
 //! looks like a line of ours (rule 21).
 
+mod delivery;
+mod expiry;
+mod sessions;
+mod waiting;
+
+pub use delivery::delivery;
+pub use sessions::{session_line, status};
+pub use waiting::waited_on;
+
 use super::words;
 use crate::ask::Span;
 use crate::ask::text::{visible, visible_line};
@@ -26,7 +35,7 @@ pub fn now() -> i64 {
 }
 
 /// One ask, whole.
-pub fn ask(ask: &v1::Ask, now: i64) -> String {
+pub fn ask(ask: &v1::Ask, you: Option<&str>, now: i64) -> String {
     let mut text = String::new();
     put(
         &mut text,
@@ -41,7 +50,7 @@ pub fn ask(ask: &v1::Ask, now: i64) -> String {
         &mut text,
         &format!("asked by {} {}", session(ask.asker.as_ref()), past(ask.create_time, now)),
     );
-    if let Some(line) = waiting(ask, now) {
+    if let Some(line) = waiting::waiting(ask, you, now) {
         put(&mut text, &line);
     }
     if let Some(hop) = &ask.hop {
@@ -56,9 +65,8 @@ pub fn ask(ask: &v1::Ask, now: i64) -> String {
             &format!("{person} is on it; that lapses {}", future(claim.lapse_time, now)),
         );
     }
-    if ask.expire_time.is_some() {
-        put(&mut text, &format!("expires {}", future(ask.expire_time, now)));
-    }
+    let more = [standing(ask), expiry::expiry(ask, now), expiry::seen(ask, now)];
+    more.iter().flatten().for_each(|line| put(&mut text, line));
     if !ask.context.is_empty() {
         put(&mut text, "");
         put(&mut text, &barred(&ask.context));
@@ -75,7 +83,7 @@ pub fn ask(ask: &v1::Ask, now: i64) -> String {
         put(&mut text, "");
         put(&mut text, &outcome(ask, now));
         if let Some(delivery) = &ask.delivery {
-            put(&mut text, &delivered(delivery));
+            put(&mut text, &delivery::delivered(delivery, now));
         }
     }
     text.truncate(text.trim_end_matches('\n').len());
@@ -83,7 +91,7 @@ pub fn ask(ask: &v1::Ask, now: i64) -> String {
 }
 
 /// One ask of a list, in two lines. `whom` says whether to say on whom it waits.
-pub fn listed(ask: &v1::Ask, now: i64, whom: bool) -> String {
+pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String {
     let id = visible_line(&ask.id);
     let agent = words::agent(ask.asker.as_ref());
     let mut first = format!("{BOLD}{id}{PLAIN}  {agent}, {}", past(ask.create_time, now));
@@ -91,10 +99,26 @@ pub fn listed(ask: &v1::Ask, now: i64, whom: bool) -> String {
         let _ = write!(first, ", {} priority", words::priority(ask.priority()));
     }
     if whom {
-        let _ = write!(first, ", waiting on {}", waited_on(ask));
+        match (&ask.outcome, &ask.hop) {
+            (Some(ended), _) => {
+                let _ = write!(first, ", {}", outcome_line(ended));
+            }
+            (None, hop) => {
+                let _ = write!(first, ", waiting on {}", waited_on(ask));
+                if let Some(hop) = hop {
+                    let _ = write!(first, " (hop {} of {})", hop.index + 1, hop.of);
+                }
+            }
+        }
     }
-    if ask.escalate_time.is_some() {
-        let _ = write!(first, ", moves on {}", future(ask.escalate_time, now));
+    if let Some(next) = waiting::moves(ask, you, now) {
+        let _ = write!(first, ", {next}");
+    }
+    if let Some(standing) = standing(ask) {
+        let _ = write!(first, ", {standing}");
+    }
+    if let Some(lost) = ask.delivery.as_ref().filter(|d| !d.reason.is_empty()) {
+        let _ = write!(first, "; {}", delivery::delivered(lost, now));
     }
     let asked = ask.questions.first().map(|asked| visible_line(&asked.question).into_owned());
     let mut asked = asked.unwrap_or_default();
@@ -134,10 +158,32 @@ pub fn outcome(ask: &v1::Ask, now: i64) -> String {
 pub fn outcome_line(outcome: &v1::Outcome) -> String {
     let kind = words::outcome(outcome.kind());
     match outcome.by.as_ref().and_then(|by| by.who.as_ref()) {
+        Some(v1::actor::Who::Timer(_)) if outcome.answers.values().any(|a| a.default) => {
+            format!("{kind}: its time was up, nobody chose, and its default stands")
+        }
         Some(v1::actor::Who::Timer(_)) => format!("{kind}: its time was up"),
+        Some(_) if !outcome.stands_from_ask_id.is_empty() => {
+            let before = visible_line(&outcome.stands_from_ask_id);
+            let who = actor(outcome.by.as_ref());
+            format!("{kind} by {who} (who said no before, to {before})")
+        }
         Some(_) => format!("{kind} by {}", actor(outcome.by.as_ref())),
         None => kind.to_owned(),
     }
+}
+
+/// What is special about where it stands: whose word is next, and that it was asked before.
+fn standing(ask: &v1::Ask) -> Option<String> {
+    let mut parts = Vec::new();
+    if ask.awaiting_reply && ask.outcome.is_none() {
+        parts.push("awaits the asker's reply".to_owned());
+    }
+    match ask.asked_again {
+        0 => {}
+        1 => parts.push("asked again, once, after a person's no".to_owned()),
+        times => parts.push(format!("asked again, {times} times, after a person's no")),
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// One turn of talk.
@@ -163,65 +209,13 @@ pub fn event(event: &v1::Event, now: i64) -> String {
     text
 }
 
-/// One session of a list.
-pub fn session_line(session: &v1::Session, now: i64) -> String {
-    let mut text = format!(
-        "{BOLD}{}{PLAIN}  {}, {}",
-        visible_line(&session.id),
-        visible_line(&session.agent),
-        words::session(session.state()),
-    );
-    if session.state_time.is_some() {
-        let _ = write!(text, " {}", past(session.state_time, now));
-    }
-    let _ = write!(text, ", enrolled {}", past(session.create_time, now));
-    if let Some(parent) = &session.parent {
-        let _ = write!(text, " by {}", visible_line(&parent.agent));
-    }
-    match session.open_ask_ids.len() {
-        0 => {}
-        1 => text.push_str(", 1 open ask"),
-        many => {
-            let _ = write!(text, ", {many} open asks");
-        }
-    }
-    text
-}
-
-/// How the daemon does.
-pub fn status(status: &v1::GetStatusResponse, now: i64) -> String {
-    let mut text = format!(
-        "askway {}, started {}\nyou are {}\n{} open on people, {} on sessions",
-        visible_line(&status.version),
-        past(status.start_time, now),
-        visible_line(&status.caller),
-        status.waiting_on_people,
-        status.waiting_on_sessions,
-    );
-    if status.oldest_open_time.is_some() {
-        let _ = write!(text, "; the oldest was filed {}", past(status.oldest_open_time, now));
-    }
-    text
-}
-
-/// Whom an ask waits on.
-pub fn waited_on(ask: &v1::Ask) -> String {
-    match ask.waiting_on.as_ref().and_then(|waiting_on| waiting_on.who.as_ref()) {
-        Some(v1::waiting_on::Who::Session(session)) => visible_line(&session.agent).into_owned(),
-        Some(v1::waiting_on::Who::People(people)) => match &people.group {
-            Some(group) => visible_line(group).into_owned(),
-            None => {
-                let names: Vec<_> = people.people.iter().map(|name| visible_line(name)).collect();
-                names.join(", ")
-            }
-        },
-        None => "nobody".to_owned(),
-    }
-}
-
 /// How long from now an instant is: `in 12m`; `now` where it has passed.
 pub fn future(time: Option<prost_types::Timestamp>, now: i64) -> String {
-    match millis(time) - now {
+    future_of(millis(time), now)
+}
+
+fn future_of(time: i64, now: i64) -> String {
+    match time - now {
         left if left > 0 => format!("in {}", Span::from_millis(left.unsigned_abs())),
         _ => "now".to_owned(),
     }
@@ -237,32 +231,6 @@ fn past(time: Option<prost_types::Timestamp>, now: i64) -> String {
 fn millis(time: Option<prost_types::Timestamp>) -> i64 {
     let Some(time) = time else { return 0 };
     time.seconds.saturating_mul(1_000).saturating_add(i64::from(time.nanos) / 1_000_000)
-}
-
-fn waiting(ask: &v1::Ask, now: i64) -> Option<String> {
-    ask.waiting_on.as_ref()?;
-    let mut text = format!("waiting on {BOLD}{}{PLAIN}", waited_on(ask));
-    if let Some(hop) = &ask.hop {
-        let _ = write!(text, " since {}", past(hop.since_time, now));
-        let cause = match hop.cause() {
-            v1::HopCause::Filed | v1::HopCause::Unspecified => None,
-            v1::HopCause::Timeout => Some("nobody answered before"),
-            v1::HopCause::Refused => Some("it was moved on"),
-            v1::HopCause::SenderGone => Some("the sender is gone"),
-            v1::HopCause::SenderBlocked => Some("the sender is blocked on this work"),
-            v1::HopCause::AskersExpiry => Some("the asker's own deadline came"),
-        };
-        if let Some(cause) = cause {
-            let _ = write!(text, ": {cause}");
-        }
-        if ask.escalate_time.is_some() {
-            let _ = write!(text, "; moves on {}", future(ask.escalate_time, now));
-        }
-        if !hop.reason.is_empty() {
-            let _ = write!(text, "\n{}", barred(&hop.reason));
-        }
-    }
-    Some(text)
 }
 
 fn question(question: &v1::Question) -> String {
@@ -285,17 +253,6 @@ fn question(question: &v1::Question) -> String {
         (false, false) => "  one may be chosen; own words may be added",
     });
     text
-}
-
-fn delivered(delivery: &v1::DeliveryStatus) -> String {
-    match delivery.state() {
-        v1::DeliveryState::Unread => "the asker has yet to see it".to_owned(),
-        v1::DeliveryState::Acknowledged => "the asker has it".to_owned(),
-        v1::DeliveryState::Undeliverable => {
-            format!("it cannot be delivered: {}", visible_line(&delivery.reason))
-        }
-        v1::DeliveryState::Unspecified => "delivery unknown".to_owned(),
-    }
 }
 
 fn actor(actor: Option<&v1::Actor>) -> String {

@@ -1,6 +1,8 @@
 //! The JSON that programs read: one object a line, the fields of the documented shapes in their
 //! order. Fields may be added; none is ever changed. Absent is null; a text that may be empty is "".
 
+mod deliveries;
+mod sessions;
 mod shapes;
 
 use super::words;
@@ -8,11 +10,10 @@ use crate::ask::text::is_hidden;
 use crate::cli::Failure;
 use crate::client::Address;
 use crate::grpc::v1;
+use deliveries::Delivered;
 use serde::Serialize;
-use shapes::{
-    Ask, By, Event, Failed, Fault, Field, Hop, Outcome, Receipt, Sent, Session, SessionReceipt,
-    Status, WaitingOn, text, time,
-};
+use sessions::{Sent, Session, SessionReceipt, Status};
+use shapes::{Ask, By, Event, Failed, Fault, Field, Hop, Outcome, Receipt, WaitingOn, text, time};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -31,6 +32,7 @@ pub fn receipt(receipt: &v1::Receipt) -> String {
         asker: words::presence(receipt.asker()),
         open_asks: &receipt.open_ask_ids,
         ask: receipt.ask.as_ref().map(Ask::of),
+        differs: &receipt.differs,
     })
 }
 
@@ -48,6 +50,11 @@ pub fn event(ask: &str, event: &v1::Event) -> String {
         hop: after.and_then(|ask| ask.hop.as_ref()).map(Hop::of),
         outcome: after.and_then(|ask| ask.outcome.as_ref()).map(Outcome::of),
     })
+}
+
+/// One line for a delivery; with the end of its lease, where a worker took it.
+pub fn delivery(delivery: &v1::Delivery, until: Option<prost_types::Timestamp>) -> String {
+    line(&Delivered::of(delivery, until))
 }
 
 /// One line for a session.

@@ -4,7 +4,7 @@
 use crate::cli::render::words;
 use crate::grpc::v1;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An instant as RFC 3339 in UTC, to the millisecond; none where it is unset or out of all range.
 pub fn time(time: Option<prost_types::Timestamp>) -> Option<String> {
@@ -39,6 +39,12 @@ pub struct Ask<'a> {
     pub claim: Option<Claim<'a>>,
     pub outcome: Option<Outcome<'a>>,
     pub delivery: Option<Delivery<'a>>,
+    pub tree: &'a str,
+    pub route_name: &'a str,
+    pub expiry: Option<Expiry<'a>>,
+    pub awaiting_reply: bool,
+    pub asked_again: u32,
+    pub seen: Vec<Seen<'a>>,
 }
 
 #[derive(Serialize)]
@@ -111,6 +117,8 @@ pub struct Outcome<'a> {
     pub by: Option<By<'a>>,
     pub note: Option<&'a str>,
     pub time: Option<String>,
+    /// The ask whose decline still stood, and declined this one too.
+    pub stands_from: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -124,6 +132,30 @@ pub struct Answer<'a> {
 pub struct Delivery<'a> {
     pub state: &'static str,
     pub reason: Option<&'a str>,
+    pub lease: Option<Lease<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Lease<'a> {
+    pub holder: &'a str,
+    pub expire_time: Option<String>,
+}
+
+/// The asker's own deadline: what it was when filed, and what it has left where its clock stands
+/// still, in whole seconds.
+#[derive(Serialize)]
+pub struct Expiry<'a> {
+    pub length_seconds: Option<i64>,
+    pub applies_default: bool,
+    pub left_seconds: Option<i64>,
+    pub waits_reason: Option<&'a str>,
+    pub defaults: BTreeMap<&'a str, Answer<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Seen<'a> {
+    pub person: &'a str,
+    pub time: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -135,6 +167,7 @@ pub struct Receipt<'a> {
     pub asker: Option<&'static str>,
     pub open_asks: &'a [String],
     pub ask: Option<Ask<'a>>,
+    pub differs: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -148,50 +181,6 @@ pub struct Event<'a> {
     pub waiting_on: Option<WaitingOn<'a>>,
     pub hop: Option<Hop<'a>>,
     pub outcome: Option<Outcome<'a>>,
-}
-
-#[derive(Serialize)]
-pub struct Session<'a> {
-    pub id: &'a str,
-    pub agent: &'a str,
-    pub host: &'a str,
-    pub parent: Option<SessionRef<'a>>,
-    pub state: &'static str,
-    pub state_time: Option<String>,
-    pub works: &'a [String],
-    pub open_asks: &'a [String],
-    pub create_time: Option<String>,
-}
-
-#[derive(Serialize)]
-pub struct SessionReceipt<'a> {
-    pub result: &'static str,
-    pub replayed: bool,
-    pub reason: Option<&'a str>,
-    pub session: Option<Session<'a>>,
-}
-
-#[derive(Serialize)]
-pub struct Sent<'a> {
-    pub result: &'static str,
-    pub replayed: bool,
-    pub reason: Option<&'a str>,
-    pub work: Option<&'a str>,
-    pub ticket: Option<&'a str>,
-    pub expire_time: Option<String>,
-}
-
-#[derive(Serialize)]
-pub struct Status<'a> {
-    pub version: &'a str,
-    pub caller: &'a str,
-    pub address: String,
-    pub data: String,
-    pub start_time: Option<String>,
-    pub service_time: Option<String>,
-    pub waiting_on_people: u64,
-    pub waiting_on_sessions: u64,
-    pub oldest_open_time: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -235,6 +224,12 @@ impl<'a> Ask<'a> {
             claim: ask.claim.as_ref().map(Claim::of),
             outcome: ask.outcome.as_ref().map(Outcome::of),
             delivery: ask.delivery.as_ref().map(Delivery::of),
+            tree: &ask.tree_work_id,
+            route_name: &ask.route_name,
+            expiry: ask.expiry.as_ref().map(Expiry::of),
+            awaiting_reply: ask.awaiting_reply,
+            asked_again: ask.asked_again,
+            seen: ask.seen.iter().map(Seen::of).collect(),
         }
     }
 }
@@ -320,40 +315,54 @@ impl<'a> Claim<'a> {
 
 impl<'a> Outcome<'a> {
     pub fn of(outcome: &'a v1::Outcome) -> Self {
-        let answer = |answer: &'a v1::Answer| Answer {
-            selected: &answer.selected,
-            text: answer.text.as_deref(),
-            default: answer.default,
-        };
-        let answers = outcome.answers.iter();
         Self {
             kind: words::outcome(outcome.kind()),
-            answers: answers.map(|(id, given)| (id.as_str(), answer(given))).collect(),
+            answers: answers(&outcome.answers),
             by: outcome.by.as_ref().and_then(By::of),
             note: outcome.note.as_deref(),
             time: time(outcome.settle_time),
+            stands_from: text(&outcome.stands_from_ask_id),
         }
     }
 }
 
 impl<'a> Delivery<'a> {
     pub fn of(delivery: &'a v1::DeliveryStatus) -> Self {
-        Self { state: words::delivery(delivery.state()), reason: text(&delivery.reason) }
+        let lease = |lease: &'a v1::Lease| Lease {
+            holder: &lease.holder,
+            expire_time: time(lease.expire_time),
+        };
+        Self {
+            state: words::delivery(delivery.state()),
+            reason: text(&delivery.reason),
+            lease: delivery.lease.as_ref().map(lease),
+        }
     }
 }
 
-impl<'a> Session<'a> {
-    pub fn of(session: &'a v1::Session) -> Self {
+impl<'a> Expiry<'a> {
+    pub fn of(expiry: &'a v1::Expiry) -> Self {
+        let seconds = |length: Option<prost_types::Duration>| length.map(|length| length.seconds);
         Self {
-            id: &session.id,
-            agent: &session.agent,
-            host: &session.host,
-            parent: session.parent.as_ref().map(SessionRef::of),
-            state: words::session(session.state()),
-            state_time: time(session.state_time),
-            works: &session.work_ids,
-            open_asks: &session.open_ask_ids,
-            create_time: time(session.create_time),
+            length_seconds: seconds(expiry.length),
+            applies_default: expiry.applies_default,
+            left_seconds: seconds(expiry.left),
+            waits_reason: text(&expiry.waits_reason),
+            defaults: answers(&expiry.defaults),
         }
     }
+}
+
+impl<'a> Seen<'a> {
+    pub fn of(mark: &'a v1::SeenMark) -> Self {
+        Self { person: &mark.person, time: time(mark.seen_time) }
+    }
+}
+
+fn answers(answers: &HashMap<String, v1::Answer>) -> BTreeMap<&str, Answer<'_>> {
+    let each = answers.iter().map(|(id, answer)| {
+        let (selected, text) = (answer.selected.as_slice(), answer.text.as_deref());
+        (id.as_str(), Answer { selected, text, default: answer.default })
+    });
+    each.collect()
 }

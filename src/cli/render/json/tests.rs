@@ -43,6 +43,15 @@ fn open() -> Value {
         "claim": null,
         "outcome": null,
         "delivery": null,
+        "tree": "wrk_00000000000000000001",
+        "route_name": "default",
+        "expiry": {
+            "length_seconds": 3_600, "applies_default": false, "left_seconds": null,
+            "waits_reason": null, "defaults": {},
+        },
+        "awaiting_reply": false,
+        "asked_again": 0,
+        "seen": [],
     })
 }
 
@@ -123,14 +132,14 @@ fn a_settled_ask_says_how_it_ended_and_whether_the_asker_knows() {
     for (kind, name, answers, by, note) in table {
         let outcome = json!({
             "kind": name, "answers": answers, "by": by, "note": note,
-            "time": "2026-01-02T03:04:10.678Z",
+            "time": "2026-01-02T03:04:10.678Z", "stands_from": null,
         });
         let settled = with(
             open(),
             json!({
                 "state": "settled", "revision": 3, "waiting_on": null, "escalate_time": null,
                 "expire_time": null, "outcome": outcome,
-                "delivery": {"state": "unread", "reason": null},
+                "delivery": {"state": "unread", "reason": null, "lease": null},
             }),
         );
         assert_eq!(read(&ask(&fixture::settled(kind))), settled);
@@ -141,8 +150,12 @@ fn a_settled_ask_says_how_it_ended_and_whether_the_asker_knows() {
 fn a_delivery_says_how_far_it_is() {
     use v1::DeliveryState as D;
     let table = [
-        (D::Acknowledged, "", json!({"state": "acknowledged", "reason": null})),
-        (D::Undeliverable, "gone", json!({"state": "undeliverable", "reason": "gone"})),
+        (D::Acknowledged, "", json!({"state": "acknowledged", "reason": null, "lease": null})),
+        (
+            D::Undeliverable,
+            "gone",
+            json!({"state": "undeliverable", "reason": "gone", "lease": null}),
+        ),
     ];
     for (state, reason, expected) in table {
         let mut settled = fixture::settled(v1::OutcomeKind::Answered);
@@ -151,6 +164,50 @@ fn a_delivery_says_how_far_it_is() {
         settled.delivery = Some(delivery);
         assert_eq!(read(&ask(&settled))["delivery"], expected);
     }
+}
+
+#[test]
+fn a_default_a_seen_mark_and_a_lease_are_told() {
+    let mut given = fixture::with_default();
+    let expiry = given.expiry.as_mut().expect("a deadline");
+    expiry.left = Some(prost_types::Duration { seconds: 60, nanos: 0 });
+    expiry.waits_reason = "not shown".into();
+    given.seen = vec![v1::SeenMark { person: "owner".into(), seen_time: fixture::time(0) }];
+    given.delivery = Some(v1::DeliveryStatus {
+        lease: Some(v1::Lease { holder: "w".into(), expire_time: fixture::time(0) }),
+        ..v1::DeliveryStatus::default()
+    });
+    let told = read(&ask(&given));
+    let time = "2026-01-02T03:04:05.678Z";
+    let expected = json!({
+        "length_seconds": 3_600, "applies_default": true, "left_seconds": 60,
+        "waits_reason": "not shown",
+        "defaults": {"q1": {"selected": ["SQLite"], "text": null, "default": false}},
+    });
+    assert_eq!(told["expiry"], expected);
+    assert_eq!(told["seen"], json!([{"person": "owner", "time": time}]));
+    assert_eq!(told["delivery"]["lease"], json!({"holder": "w", "expire_time": time}));
+}
+
+#[test]
+fn a_delivery_brings_back_what_was_sent_along() {
+    let mut given = v1::Delivery {
+        id: "d".into(),
+        revision: 3,
+        follow_up: "words".into(),
+        lease_token: "t".into(),
+        carried: Some(v1::Carried { asker_state: b"mine".into(), ..v1::Carried::default() }),
+        ..v1::Delivery::default()
+    };
+    let expected = json!({
+        "id": "d", "kind": "outcome", "revision": 3, "turn": null, "follow_up": "words",
+        "asker_state": "mine", "asker_state_hex": null, "trace_parent": null, "trace_state": null,
+        "lease": {"token": "t", "expire_time": "2026-01-02T03:04:05.678Z"}, "ask": null,
+    });
+    assert_eq!(read(&delivery(&given, fixture::time(0))), expected);
+    given.carried = Some(v1::Carried { asker_state: vec![0xff, 0], ..v1::Carried::default() });
+    let told = read(&delivery(&given, None));
+    assert_eq!((&told["asker_state"], &told["asker_state_hex"]), (&Value::Null, &"ff00".into()));
 }
 
 #[test]
@@ -186,7 +243,7 @@ fn a_receipt_says_what_became_of_the_call() {
     let accepted = fixture::receipt(v1::Result::Accepted, "");
     let expected = json!({
         "result": "accepted", "replayed": false, "reason": null, "message": null, "asker": "live",
-        "open_asks": [], "ask": open(),
+        "open_asks": [], "ask": open(), "differs": [],
     });
     assert_eq!(read(&receipt(&accepted)), expected);
 

@@ -1,19 +1,26 @@
 //! `askway ask`: files a question; with `--wait`, waits for what becomes of it.
 
+mod expiry;
+mod trace;
+
+use super::file::{self, AskFile};
 use super::render::human;
-use super::typed::{self, AskFile, Intent, Offered, OnExpire, Priority};
+use super::typed::{self, Intent, Offered, OnExpire, Priority};
 use super::{Context, Exit, Failure, Out, place, receipt, wait};
 use crate::grpc::v1;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const HELP: &str = r#"Examples:
   askway ask "Which store for the cache?" -o "SQLite=one file, no service" -o Postgres --wait 10m
   echo '{"questions":[{"question":"Ship it?","options":[{"label":"Yes"},{"label":"No"}]}]}' |
     askway ask --file - --json
+  askway ask "Delete it?" -o Yes -o No --expire 1h --default No --wait
 
 A file holds the fields of `askway show --json` that an asker says: questions (id, header, question,
-multiple, options with label, description, recommended), context, priority; and expire, on_expire."#;
+multiple, options with label, description, recommended), context, priority; and expire, on_expire,
+defaults (as the answers of an outcome), route, again. TRACEPARENT and TRACESTATE of the environment
+go along."#;
 
 /// What to ask, and how.
 #[derive(Debug, clap::Args)]
@@ -45,9 +52,23 @@ pub struct Args {
     /// Your own deadline, one minute to seven days
     #[arg(long, value_name = "TIME", value_parser = typed::duration)]
     expire: Option<Duration>,
-    /// What happens at that deadline
-    #[arg(long, value_enum, requires = "expire")]
+    /// What happens at that deadline: the ask just stops, or your default stands for an answer, once
+    /// a person was shown the ask for long enough
+    #[arg(long, value_enum)]
     on_expire: Option<OnExpire>,
+    /// Your default: a label, or QUESTION=LABEL where there are several; the recommended options
+    /// where nothing is said
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    default: Vec<String>,
+    /// The route of the configuration that it takes
+    #[arg(long, value_name = "NAME")]
+    route: Option<String>,
+    /// Ask although a person's no to the very same still stands: straight to people, who are told so
+    #[arg(long)]
+    again: bool,
+    /// Your own state, at most 16 KiB: it comes back with the outcome; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// The work it belongs to; your latest where nothing is said
     #[arg(long, value_name = "WORK")]
     work: Option<String>,
@@ -75,32 +96,50 @@ pub(super) fn needs_a_session() -> Result<(), Failure> {
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let limit = args.wait;
     let receipt = context.client.ask(request(args).await?).await?;
-    match limit {
-        None => receipt::finish(&receipt, out, |ask| ask.id.clone()),
-        Some(limit) => {
-            // For people the outcome alone goes to stdout; for programs the receipt goes before it.
-            if out.json {
-                out.receipt(&receipt, |ask| ask.id.clone())?;
-                out.flush()?;
-            }
-            receipt::verdict(&receipt)?;
-            let Some(ask) = receipt.ask else {
-                return Err(Failure::unexpected("the daemon sent no ask; see its log"));
-            };
-            out.note(&format!("{}, waiting on {}", ask.id, human::waited_on(&ask)));
-            wait::until_news(context, out, ask, true, limit).await
+    let Some(limit) = limit else {
+        let exit = receipt::finish(&receipt, out, |ask| ask.id.clone())?;
+        receipt.ask.iter().for_each(|ask| note(&receipt, ask, out));
+        return Ok(exit);
+    };
+    // For people the outcome alone goes to stdout; for programs the receipt goes before it.
+    if out.json {
+        out.receipt(&receipt, |ask| ask.id.clone())?;
+        out.flush()?;
+    }
+    receipt::verdict(&receipt)?;
+    let Some(ask) = &receipt.ask else {
+        return Err(Failure::unexpected("the daemon sent no ask; see its log"));
+    };
+    note(&receipt, ask, out);
+    wait::until_news(context, out, ask.clone(), true, limit).await
+}
+
+/// What an asker should know of its ask beside the id.
+fn note(receipt: &v1::Receipt, ask: &v1::Ask, out: &Out) {
+    if receipt.replayed {
+        out.note("it was filed before; this is the same ask");
+    }
+    if !receipt.differs.is_empty() {
+        let what = receipt.differs.join(", ");
+        out.note(&format!("it differs from what you sent in: {what}; what it has holds"));
+    }
+    match &ask.outcome {
+        None => out.note(&format!("{}, waiting on {}", ask.id, human::waited_on(ask))),
+        Some(outcome) => {
+            let how = human::outcome_line(outcome);
+            out.note(&format!("{how}\nnext: askway wait {}", ask.id));
         }
     }
 }
 
 async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
-    let stdin = [&args.file, &args.context_file];
-    if stdin.iter().all(|path| path.as_deref() == Some(Path::new("-"))) {
-        return Err(Failure::usage("stdin cannot hold both the questions and the context")
+    let read = [&args.file, &args.context_file, &args.state];
+    if read.iter().filter(|path| path.as_deref().is_some_and(file::is_stdin)).count() > 1 {
+        return Err(Failure::usage("stdin can be read only once")
             .then("the same with one of them in a file of its own"));
     }
     let mut request = match args.file {
-        Some(path) => of_file(typed::from_json(&typed::read_file(path).await?)?)?,
+        Some(path) => of_file(file::from_json(&file::read(path).await?)?),
         None => {
             let question = v1::Question {
                 id: String::new(),
@@ -115,52 +154,45 @@ async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
     request.request_id = args.intent.into_id();
     request.work_id = args.work.unwrap_or_default();
     if let Some(path) = args.context_file {
-        request.context = typed::read_file(path).await?;
+        request.context = file::read(path).await?;
     } else if let Some(context) = args.context {
         request.context = context;
     }
     if let Some(priority) = args.priority {
         request.priority = v1::Priority::from(priority).into();
     }
-    if let Some(length) = args.expire {
-        set_expiry(&mut request, length, args.on_expire)?;
+    if let Some(route) = args.route {
+        request.route = route;
     }
+    request.again |= args.again;
+    if !args.default.is_empty() {
+        request.defaults = expiry::defaults(&request.questions, &args.default)?;
+    }
+    expiry::set(&mut request, args.expire, args.on_expire)?;
+    let (trace_parent, trace_state) = trace::of_environment();
+    let asker_state = match args.state {
+        Some(path) => file::read_bytes(path).await?,
+        None => Vec::new(),
+    };
+    request.carried = Some(v1::Carried { asker_state, trace_parent, trace_state });
     Ok(request)
 }
 
-fn of_file(file: AskFile) -> Result<v1::AskRequest, Failure> {
-    let mut request = v1::AskRequest {
+fn of_file(mut file: AskFile) -> v1::AskRequest {
+    // Whether its expiry makes sense is seen when the line has had its say.
+    let expire = file.expire.map(|length| typed::to_wire(length.0));
+    let on_expire = file.on_expire.map(expiry::action).unwrap_or_default().into();
+    v1::AskRequest {
+        defaults: file.take_defaults(),
         questions: file.questions.into_iter().map(Into::into).collect(),
         context: file.context.unwrap_or_default(),
         priority: file.priority.map(v1::Priority::from).unwrap_or_default().into(),
+        route: file.route.unwrap_or_default(),
+        again: file.again,
+        expire,
+        on_expire,
         ..v1::AskRequest::default()
-    };
-    match (file.expire, file.on_expire) {
-        (Some(length), action) => set_expiry(&mut request, length.0, action)?,
-        (None, None) => {}
-        (None, Some(_)) => {
-            return Err(Failure::usage("the file says on_expire and no expire")
-                .then("the same with \"expire\": \"1h\" in the file"));
-        }
     }
-    Ok(request)
-}
-
-fn set_expiry(
-    request: &mut v1::AskRequest,
-    length: Duration,
-    action: Option<OnExpire>,
-) -> Result<(), Failure> {
-    if action == Some(OnExpire::Default) {
-        let message =
-            "a default that stands for an answer is not there yet; an expiry can only stop";
-        let mut failure = Failure::usage(message).then("the same with --on-expire stop");
-        failure.fields.push(("on_expire".into(), "must be stop for now".into()));
-        return Err(failure);
-    }
-    request.expire = Some(typed::to_wire(length));
-    request.on_expire = v1::ExpiryAction::Stop.into();
-    Ok(())
 }
 
 #[cfg(test)]
@@ -229,12 +261,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_yet_is_refused_with_what_is() {
-        let line = ["Which?", "--expire", "1h", "--on-expire", "default"];
-        let failure = request(parse(&line).expect("it parses")).await.expect_err("not there yet");
-        assert_eq!(failure.exit, Exit::Usage);
-        assert_eq!(failure.next.as_deref(), Some("the same with --on-expire stop"));
-        assert_eq!(failure.fields[0].0, "on_expire");
+    async fn a_default_is_named_for_one_question_or_for_each() {
+        let line =
+            ["Which?", "-o", "A", "-o", "B=b", "--expire", "1h", "--default", "A", "--route", "r"];
+        let named = request(parse(&line).expect("it parses")).await.expect("it is good");
+        assert_eq!(named.on_expire(), v1::ExpiryAction::Default);
+        assert_eq!(named.defaults["q1"].selected, ["A"]);
+        assert_eq!((named.route.as_str(), named.again), ("r", false));
+
+        let line = ["Which?", "-o", "A", "--expire", "1h", "--on-expire", "default", "--again"];
+        let recommended = request(parse(&line).expect("it parses")).await.expect("it is good");
+        assert_eq!(recommended.on_expire(), v1::ExpiryAction::Default);
+        assert!(recommended.defaults.is_empty() && recommended.again);
+
+        let bad: [&[&str]; 4] = [
+            &["Which?", "-o", "A", "--default", "A"],
+            &["Which?", "-o", "A", "--on-expire", "stop"],
+            &["Which?", "-o", "A", "--expire", "1h", "--on-expire", "stop", "--default", "A"],
+            &["Which?", "-o", "A", "--expire", "1h", "--default", "q2=A"],
+        ];
+        for line in bad {
+            let failure = request(parse(line).expect("it parses")).await.expect_err("no sense");
+            assert_eq!(failure.exit, Exit::Usage, "{line:?}");
+            assert!(failure.next.is_some(), "{line:?}");
+        }
     }
 
     #[tokio::test]
@@ -253,12 +303,11 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_together_is_not_parsed() {
-        let bad: [&[&str]; 7] = [
+        let bad: [&[&str]; 6] = [
             &[],
             &["Which?", "--file", "f"],
             &["--file", "f", "-o", "A"],
             &["Which?", "--recommend", "A"],
-            &["Which?", "--on-expire", "stop"],
             &["Which?", "--context", "c", "-F", "f"],
             &["Which?", "--wait", "10"],
         ];
