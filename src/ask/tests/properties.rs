@@ -14,7 +14,8 @@ struct Step {
 /// A command before it meets an ask: its numbers choose among what the ask has.
 #[derive(Clone, Debug)]
 enum Attempt {
-    AnswerAgent(usize, bool, Pick),
+    /// Where a person's no stands until so many minutes after filing, or none does.
+    AnswerAgent(usize, bool, Pick, Option<u64>),
     Answer(usize, bool, Pick),
     Decline(usize, bool),
     Escalate(usize, usize, Vec<Option<Idle>>),
@@ -24,7 +25,9 @@ enum Attempt {
     MarkSeen(usize, bool),
     Claim(usize, u64, bool),
     Release(usize),
-    Acknowledge(usize, u64),
+    /// With one of three leases, or none.
+    Acknowledge(usize, u64, Option<u8>),
+    Lease(usize, u8, Option<u8>),
     SessionGone(usize, bool, Vec<Option<Idle>>),
     /// At whatever instant it is, or exactly at the deadline, a little before, or after it.
     Tick(Option<i64>, Vec<Option<Idle>>),
@@ -67,12 +70,17 @@ fn pick() -> impl Strategy<Value = Pick> {
     prop_oneof![4 => Just(Pick::First), 1 => Just(Pick::Removed), 1 => Just(Pick::Nothing)]
 }
 
+fn lease() -> impl Strategy<Value = Option<u8>> {
+    prop::option::of(0..3u8)
+}
+
 /// Ends are rarer than the rest, so that histories grow long.
 fn attempt() -> impl Strategy<Value = Attempt> {
     let labels = prop_oneof![Just(vec!["SQLite"]), Just(vec!["Redis", "SQLite"]), Just(vec![])];
     let fresh = || prop::bool::weighted(0.9);
     prop_oneof![
-        1 => (0..5usize, fresh(), pick()).prop_map(|(a, b, c)| Attempt::AnswerAgent(a, b, c)),
+        2 => (0..5usize, fresh(), pick(), prop::option::of(0..120u64))
+            .prop_map(|(a, b, c, d)| Attempt::AnswerAgent(a, b, c, d)),
         1 => (0..3usize, fresh(), pick()).prop_map(|(a, b, c)| Attempt::Answer(a, b, c)),
         1 => (0..3usize, fresh()).prop_map(|(a, b)| Attempt::Decline(a, b)),
         4 => (0..8usize, 0..6usize, idle()).prop_map(|(a, b, c)| Attempt::Escalate(a, b, c)),
@@ -82,7 +90,8 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         2 => (0..3usize, fresh()).prop_map(|(a, b)| Attempt::MarkSeen(a, b)),
         4 => (0..3usize, 0..17u64, any::<bool>()).prop_map(|(a, b, c)| Attempt::Claim(a, b, c)),
         4 => (0..3usize).prop_map(Attempt::Release),
-        3 => (0..2usize, 0..40u64).prop_map(|(a, b)| Attempt::Acknowledge(a, b)),
+        3 => (0..2usize, 0..40u64, lease()).prop_map(|(a, b, c)| Attempt::Acknowledge(a, b, c)),
+        3 => (0..2usize, 0..3u8, lease()).prop_map(|(a, b, c)| Attempt::Lease(a, b, c)),
         2 => (0..5usize, any::<bool>(), idle()).prop_map(|(a, b, c)| Attempt::SessionGone(a, b, c)),
         8 => (prop::option::of(-1..=1i64), idle()).prop_map(|(a, b)| Attempt::Tick(a, b)),
     ]
@@ -107,9 +116,20 @@ fn filings() -> impl Strategy<Value = Filing> {
         hops.push(last);
         hops
     });
-    (hops, idle(), prop::option::of(1..120u64)).prop_map(|(hops, idle, expire)| {
+    let expire = prop::option::of((1..120u64, any::<bool>()));
+    (hops, idle(), expire, prop::option::of(0..2u64)).prop_map(|(hops, idle, expire, standing)| {
         let facts = facts(&hops, &idle);
-        Filing { idle: facts, ..filing(hops, expire.map(mins)) }
+        let mut filing = Filing { idle: facts, ..filing(hops, None) };
+        filing.draft.expire = expire.map(|(minutes, default)| {
+            let action = if default { ExpiryAction::Default } else { ExpiryAction::Stop };
+            (mins(minutes), action)
+        });
+        // Of what is asked again all the same, or no longer stands: one that is filed open.
+        filing.draft.again = standing.is_some();
+        let asked = to_lead_then_owner();
+        filing.standing = standing.map(|minutes| standing_no(&asked, FILED + mins(minutes)));
+        filing.draft.content.questions[0].options[0].recommended = true;
+        filing
     })
 }
 
@@ -130,11 +150,11 @@ impl Attempt {
         let person = |number: &usize| people()[*number].clone();
         let facts = |drawn: &Vec<Option<Idle>>| facts(&ask.route.hops, drawn);
         match self {
-            Attempt::AnswerAgent(by, fresh, pick) => Command::AnswerAgent {
+            Attempt::AnswerAgent(by, fresh, pick, no) => Command::AnswerAgent {
                 by: session(by),
                 digest: digest(fresh),
                 answers: pick.answers(ask),
-                standing: None,
+                standing: no.map(|minutes| standing_no(ask, FILED + mins(minutes))),
             },
             Attempt::Answer(by, fresh, pick) => Command::Answer {
                 by: person(by),
@@ -156,8 +176,14 @@ impl Attempt {
             Attempt::Withdraw(by) => Command::Withdraw { by: session(by), note: None },
             Attempt::Say(by) => say(actor(*by)),
             Attempt::Reply(by, labels) => {
+                // The first is recommended where there are two, so that some replies name a default.
+                let one = |(place, label): (usize, &&str), count| QuestionOption {
+                    recommended: place == 0 && count > 1,
+                    ..option(label)
+                };
                 let options = labels.as_ref().map(|labels| {
-                    ("store".to_owned(), labels.iter().map(|label| option(label)).collect())
+                    let each = labels.iter().enumerate().map(|label| one(label, labels.len()));
+                    ("store".to_owned(), each.collect())
                 });
                 let options = options.into_iter().collect();
                 Command::Reply { by: session(by), text: "so it is".into(), options }
@@ -169,10 +195,17 @@ impl Attempt {
                 Command::Claim { by: person(by), length: mins(*minutes), take_over: *take_over }
             }
             Attempt::Release(by) => Command::Release { by: person(by) },
-            Attempt::Acknowledge(by, delivery) => Command::Acknowledge {
+            Attempt::Acknowledge(by, delivery, lease) => Command::Acknowledge {
                 by: Actor::Session(session(by)),
                 delivery: *delivery,
-                lease: None,
+                lease: lease.map(lease_id),
+            },
+            Attempt::Lease(by, lease, extend) => Command::Lease {
+                by: Actor::Session(session(by)),
+                lease: lease_id(*lease),
+                holder: "mailer".into(),
+                length: mins(5),
+                extend: extend.map(lease_id),
             },
             Attempt::SessionGone(who, for_good, drawn) => Command::SessionGone {
                 session: session(who).session,
@@ -229,6 +262,7 @@ fn check(filing: Filing, steps: &[Step]) -> Result<(), TestCaseError> {
             let progress = next.deadline().is_none_or(|deadline| deadline > time);
             prop_assert!(progress, "after a tick at {:?}: {:?}", time, next.deadline());
         }
+        nobodys_word(&ask, &next, &command, time)?;
         ask = next;
     }
     prop_assert_eq!(fold(&history), Some(ask.clone()), "history folds to state");
@@ -236,6 +270,32 @@ fn check(filing: Filing, steps: &[Step]) -> Result<(), TestCaseError> {
     prop_assert_eq!(outcomes, usize::from(!ask.is_open()), "one outcome at most");
     let kept = serde_json::to_string(&ask).unwrap();
     prop_assert_eq!(serde_json::from_str::<Ask>(&kept).unwrap(), ask);
+    Ok(())
+}
+
+/// What nobody said is never taken for a word of theirs; and one worker at a time has a lease.
+fn nobodys_word(
+    before: &Ask,
+    after: &Ask,
+    command: &Command,
+    time: Timestamp,
+) -> Result<(), TestCaseError> {
+    if let Some(Ending::Expired(Some(answers))) = after.outcome().map(|outcome| &outcome.ending)
+        && before.is_open()
+    {
+        let shown = before.shown_since().expect("somebody was shown it");
+        prop_assert!(time.since(shown) >= limits::PERSON_WINDOW);
+        prop_assert!(!before.person_spoke_last() && before.turn_hold.is_none_or(|t| t <= time));
+        prop_assert!(answers.values().all(|answer| answer.default));
+    }
+    if let (Command::AnswerAgent { standing: Some(no), .. }, true) = (command, before.is_open()) {
+        prop_assert!(after.is_open() || no.until <= time, "a session overruled a person");
+    }
+    if let (Some(one), Some(other)) = (&before.lease, &after.lease) {
+        prop_assert!(one.id == other.id || !one.is_in_force(time), "two workers had it");
+    }
+    prop_assert!(after.lease.is_none() || after.is_unread(), "a lease of nothing");
+    prop_assert!(after.turn_hold.is_none() || after.expiry.is_some(), "a hold of nothing");
     Ok(())
 }
 
@@ -295,6 +355,8 @@ proptest! {
         prop_assert!(!ask.route.hops.is_empty());
         let with_people = matches!(ask.waiting_on(), Some(Target::People { .. }));
         prop_assert!(with_people || ask.outcome().is_some_and(|o| o.ending == Ending::Expired(None)));
+        let chosen = ask.outcome().is_some_and(|o| matches!(o.ending, Ending::Expired(Some(_))));
+        prop_assert!(!chosen, "silence chose");
         prop_assert!(ask.visited.iter().any(|hop| ask.route.hops[*hop].to.session().is_none()));
     }
 }

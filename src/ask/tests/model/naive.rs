@@ -84,6 +84,8 @@ pub struct Naive {
     window: u64,
     pub stops: Vec<Stop>,
     pub visited: Vec<usize>,
+    pub cause: &'static str,
+    pub skipped: Vec<usize>,
     pub route: Option<Watch>,
     pub deadline: Option<Deadline>,
     given: Option<&'static str>,
@@ -117,6 +119,8 @@ impl Naive {
             window: limits::PERSON_WINDOW.as_millis(),
             stops: wish.stops.clone(),
             visited: Vec::new(),
+            cause: "Filed",
+            skipped: Vec::new(),
             route: None,
             deadline: None,
             given: wish.given,
@@ -137,7 +141,13 @@ impl Naive {
             Deadline { after, default, watch }
         });
         let first = ask.landing(0, false, idle, now).expect("a route ends with people");
-        ask.move_to(first, None, now);
+        let cause = match first.checked_sub(1).map(|passed| idle[passed]) {
+            None => "Filed",
+            Some(Some(Idle::Blocked | Idle::Full)) => "SenderBlocked",
+            Some(_) => "SenderGone",
+        };
+        ask.skipped = (0..first).collect();
+        ask.move_to(first, cause, None, now);
         Ok(ask)
     }
 
@@ -213,11 +223,17 @@ impl Naive {
         })
     }
 
-    fn move_to(&mut self, hop: usize, by: Option<By>, now: u64) {
+    fn move_to(&mut self, hop: usize, cause: &'static str, by: Option<By>, now: u64) {
+        self.cause = cause;
         let from_session = !self.visited.is_empty() && self.asked().is_some();
         let missed = self.expires().is_some_and(|due| due <= now);
         if from_session && self.stops[hop].session.is_none() && missed {
             self.deadline = None;
+        }
+        if let Some(from) = self.visited.last() {
+            let people =
+                |hop: &usize| cause != "AskersExpiry" || self.stops[*hop].session.is_none();
+            self.skipped = (from + 1..hop).filter(people).collect();
         }
         self.visited.push(hop);
         let rest = self.stops[hop].within.map(|within| self.filed + within - now);
@@ -302,7 +318,7 @@ impl Naive {
         }
         if hop == self.hop() {
             let to = self.landing(hop + 1, false, idle, now).ok_or("LastHop")?;
-            self.move_to(to, Some(by), now);
+            self.move_to(to, "Refused", Some(by), now);
         }
         Ok(())
     }
@@ -457,7 +473,7 @@ impl Naive {
                     && gone
                     && let Some(to) = self.landing(self.hop() + 1, false, idle, now)
                 {
-                    self.move_to(to, None, now);
+                    self.move_to(to, "SenderGone", None, now);
                 }
             }
         }
@@ -476,10 +492,10 @@ impl Naive {
                 self.happen(now);
             } else if self.route.and_then(|watch| watch.due()) == due {
                 let to = self.landing(self.hop() + 1, false, idle, now);
-                self.move_to(to.expect("the last hop has no timer"), None, now);
+                self.move_to(to.expect("the last hop has no timer"), "Timeout", None, now);
             } else if self.asked().is_some() {
                 let to = self.landing(self.hop(), true, idle, now).expect("people are last");
-                self.move_to(to, None, now);
+                self.move_to(to, "AskersExpiry", None, now);
             } else {
                 self.expire(now, awake);
             }
