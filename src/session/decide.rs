@@ -45,8 +45,9 @@ pub enum Command {
     Open { ask: AskId },
     /// One of its asks is settled.
     Settle { ask: AskId },
-    /// Its asks have been moved: the engine's sweep.
-    Swept,
+    /// Its asks have been moved as it was, in this stay and standing: the engine's sweep. What
+    /// happened to it since wants another.
+    Swept { stay: u32, standing: Standing },
     /// It called, so it runs.
     Renew,
     /// Its host watches no more, and so does not wake it.
@@ -136,9 +137,10 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             next.open_asks.retain(|open| open != ask);
             return Ok((next.open_asks.len() < session.open_asks.len()).then_some(next));
         }
-        (_, C::Swept) => {
+        (_, C::Swept { stay, standing }) => {
+            let is_last = session.stay == *stay && session.standing == *standing;
             next.sweep = false;
-            return Ok(session.sweep.then_some(next));
+            return Ok((session.sweep && is_last).then_some(next));
         }
 
         (_, C::Tick) => match (&session.standing, session.deadline()) {

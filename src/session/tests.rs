@@ -86,7 +86,10 @@ names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle 
 fn standing(column: &str) -> Session {
     let active = then(&session(1), &Command::Open { ask: ask(1) });
     let held = then(&active, &Command::Hold { secret: hash(HOLD) });
-    let swept = |session: Session| then(&session, &Command::Swept);
+    let swept = |session: Session| {
+        let (stay, standing) = (session.stay, session.standing.clone());
+        then(&session, &Command::Swept { stay, standing })
+    };
     let made = match column {
         "active" => active,
         "held" => held,
@@ -121,7 +124,7 @@ fn command(row: &str) -> Command {
         "Open one" => Command::Open { ask: ask(2) },
         "Settle its" => Command::Settle { ask: ask(1) },
         "Settle other" => Command::Settle { ask: ask(9) },
-        "Swept by" => Command::Swept,
+        "Swept by" => Command::Swept { stay: 0, standing: Standing::Active },
         _ => panic!("no command is known for the row `{row}`"),
     }
 }

@@ -83,6 +83,19 @@ async fn c116_a_session_paused_for_a_month_is_ended_and_its_asks_are_nobodys() {
 }
 
 #[tokio::test]
+async fn an_end_on_the_heels_of_a_pause_is_swept_too() {
+    let bench = Bench::new().await;
+    for round in 0..50 {
+        let worker = bench.root("worker").await;
+        let ask = bench.ask(&worker, &format!("round {round}?")).await;
+        bench.service.pause(&worker.caller, fresh(), None).await.unwrap();
+        bench.service.end(&bench.host, fresh(), Some(worker.id())).await.unwrap();
+        let ended = bench.until(ask.id, |ask| !ask.is_open()).await;
+        assert_eq!(ended.outcome().unwrap().ending, Ending::Abandoned);
+    }
+}
+
+#[tokio::test]
 async fn c79_a_session_that_answers_none_is_passed_over_at_once() {
     let bench = Bench::new().await;
     let manner = Manner { answers_asks: false, wakeable: false };

@@ -12,6 +12,7 @@ mod lists;
 mod once;
 mod purge;
 mod races;
+mod records;
 mod routes;
 mod rules;
 mod sessions;
