@@ -2,11 +2,14 @@
 
 use crate::bench::*;
 use askway::ask::{
-    Actor, Cause, Draft, Ending, Idle, Plan, PlanHop, PlanTo, Plans, Policy, Span, Target, limits,
+    Actor, Ask, Cause, Ending, Idle, Plan, PlanHop, PlanTo, Plans, Policy, Span, Target, limits,
 };
 use askway::engine::clock::Manual;
 use askway::error::Error;
-use askway::service::{AskFilter, AskScope, InboxMessage, Settings, Verdict, WatchMessage, Worker};
+use askway::service::{
+    AskFilter, AskScope, Caller, InboxMessage, Settings, Verdict, WatchMessage, Worker,
+};
+use askway::session::Principal;
 use askway::store::mem::Mem;
 use std::sync::Arc;
 use tokio_stream::StreamExt;
@@ -68,7 +71,7 @@ async fn c75_a_reconnected_inbox_begins_with_what_is_and_revives_nothing() {
 
 #[tokio::test]
 async fn c109_a_group_of_nobody_is_passed_over_and_at_the_end_the_owner_is_asked() {
-    // Such a route is refused where it is written; kept routes are asked all the same.
+    // Such a route is refused where it is written.
     let group = PlanTo::Group("nobody".parse().unwrap(), Vec::new());
     let hops = vec![PlanHop { to: group, timeout: None }];
     let name = "empty".parse().unwrap();
@@ -86,16 +89,14 @@ async fn c142_names_of_requests_and_leases_are_good_for_their_own_caller_and_ask
     let (lead, worker) = bench.pair().await;
     let (mine, other) = (bench.ask(&lead, "mine?").await, bench.ask(&worker, "other?").await);
     let request = fresh();
-    let answer = |by: &askway::service::Caller, ask: &askway::ask::Ask| {
-        bench.service.answer(by, request.clone(), ask.id, ask.digest, yes())
+    let answer = async |by: &Caller, ask: &Ask| {
+        bench.service.answer(by, request.clone(), ask.id, ask.digest, yes()).await
     };
     accepted(answer(&bench.owner, &mine).await);
     let reused = answer(&bench.owner, &other).await;
     assert!(matches!(reused, Err(Error::RequestIdReused)));
-    let ada = askway::service::Caller {
-        principal: askway::session::Principal::Person("ada".parse().unwrap()),
-        ..bench.owner.clone()
-    };
+    let ada =
+        Caller { principal: Principal::Person("ada".parse().unwrap()), ..bench.owner.clone() };
     let hers = answer(&ada, &other).await.unwrap();
     assert!(hers.verdict == Verdict::Accepted && !hers.replayed, "another person's is another's");
     let by = Worker { length: Span::from_mins(5), holder: "worker".into() };
@@ -159,15 +160,14 @@ async fn c117_an_answer_to_what_was_taken_back_meanwhile_is_closed() {
 }
 
 #[tokio::test]
-async fn c175_c99_trouble_on_the_way_is_never_a_persons_no() {
-    // Its sender is full, and so is the route's first person's time: it waits on, open.
+async fn c175_trouble_on_the_way_is_never_a_persons_no() {
     let clock = Manual::at(askway::ask::Timestamp::from_millis(1_800_000_000_000));
     let policy = Policy { waiting_on_session: 0, ..Policy::default() };
     let plan = Plan::built_in(Span::from_mins(1));
     let routes = Plans::new([plan], Span::from_mins(1));
     let bench = Bench::set(Arc::new(Mem::default()), clock, Settings { routes, policy }).await;
     let (lead, worker) = bench.pair().await;
-    let ask = accepted(bench.file(&worker, Draft { ..draft("go?") }).await);
+    let ask = bench.ask(&worker, "go?").await;
     assert_eq!((ask.hop.cause, ask.hop.skipped[0].why), (Cause::SenderBlocked, Idle::Full));
     bench.service.end(&lead.caller, fresh(), None).await.unwrap();
     bench.pass(Span::from_hours(1)).await;
