@@ -183,11 +183,15 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             holder(session, secret)?;
             next.standing = Standing::Active;
             next.sweep = false;
+            // It may have been paused for its silence, without ever having been held.
+            next.held = true;
         }
         (Standing::Paused { lost_hold: false, .. }, C::Hold { .. }) => {
             return Err(Denied::Paused);
         }
 
+        // A resume ends the holds before it: there is none to lose.
+        (Standing::Active, C::LoseHold) if !session.held => return Ok(None),
         (Standing::Active, C::LoseHold) => {
             next.standing = Standing::Paused { since: now.time, lost_hold: true };
             next.sweep = true;

@@ -54,7 +54,7 @@ const TABLE: &str = "
                  active          held            paused         lost           ended
 Hold holder      held            .               !Paused        active         !Ended
 Hold other       !NotHolder      !NotHolder      !Paused        !NotHolder     !Ended
-LoseHold by      lost+sweep      lost+sweep      .              .              .
+LoseHold by      .               lost+sweep      .              .              .
 Pause by         paused+sweep+stay paused+sweep+stay .          paused+stay    !Ended
 Resume by        !Active         !Active         active+stay+token active+stay+token+loose !Ended
 End by           ended+sweep+stay ended+sweep+stay ended+sweep+stay ended+sweep+stay .
@@ -353,8 +353,9 @@ fn rule_09_each_fact_that_makes_a_hop_idle() {
     assert_eq!(fact(None, &free), Some(Idle::Ended), "not known any more");
     let ended = then(&sender, &Command::End { by: me() });
     assert_eq!(fact(Some(&ended), &free), Some(Idle::Ended));
+    let held = then(&sender, &Command::Hold { secret: hash(HOLD) });
     for pause in [Command::Pause, Command::LoseHold] {
-        assert_eq!(fact(Some(&then(&sender, &pause)), &free), Some(Idle::Paused));
+        assert_eq!(fact(Some(&then(&held, &pause)), &free), Some(Idle::Paused));
     }
     assert_eq!(fact(Some(&asker), &free), Some(Idle::IsAsker));
     let mute = Session { answers_asks: false, ..sender.clone() };
