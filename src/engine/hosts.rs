@@ -4,10 +4,11 @@
 
 use super::Engine;
 use super::request::Deed;
+use super::sweep::move_all;
 use crate::ask::{HostName, Namespace, Timestamp, limits};
 use crate::error::Error;
 use crate::session::{Command, Session};
-use crate::store::{Fault, SessionScope};
+use crate::store::{Fault, Scope, SessionScope};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -167,7 +168,10 @@ async fn give_up_due(engine: &Engine) -> Result<(), Error> {
     }
     for session in asleep(engine).await? {
         if gone.contains(&(session.namespace.clone(), session.host.clone())) {
+            // Whatever was decided while the host still counted is committed once this is.
             engine.submit_own(Deed::OnSession(session.id, Command::Unwatched)).await?;
+            // A sweep that was under way may have passed what waits on it already.
+            move_all(engine, session.id, &Scope::WaitingOnSession(session.id)).await?;
         }
     }
     engine.shared.hosts.watching().retain(|_, watched| !matches!(watched, Watched::Gone));

@@ -37,6 +37,9 @@ async fn walk(engine: &Engine) -> Result<(), Error> {
         for reply in join_all(forget).await {
             reply?;
         }
+        if receipts.len() < AT_ONCE {
+            return Ok(());
+        }
         tokio::time::sleep(BETWEEN).await;
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Engine;
 use super::request::Deed;
-use crate::ask::AskId;
+use crate::ask::{AskId, SessionId};
 use crate::error::Error;
 use crate::session::{self, Session};
 use crate::store::{Scope, SessionScope};
@@ -43,18 +43,31 @@ async fn sweep_all(engine: &Engine) -> Result<(), Error> {
 }
 
 async fn sweep(engine: &Engine, session: &Session) -> Result<(), Error> {
-    for scope in [Scope::WaitingOnSession(session.id), Scope::AskedBy(session.id)] {
-        let mut after: Option<AskId> = None;
-        loop {
-            let asks = engine.store().list(&scope, after, AT_ONCE).await?.asks;
-            let Some((last, _)) = asks.last() else { break };
-            after = Some(*last);
-            let moves = asks.iter().map(|(ask, _)| engine.submit_own(Deed::Gone(*ask, session.id)));
-            for reply in join_all(moves).await {
+    move_all(engine, session.id, &Scope::WaitingOnSession(session.id)).await?;
+    move_all(engine, session.id, &Scope::AskedBy(session.id)).await?;
+    let (stay, standing) = (session.stay, session.standing.clone());
+    let swept = session::Command::Swept { stay, standing };
+    engine.submit_own(Deed::OnSession(session.id, swept)).await?;
+    Ok(())
+}
+
+/// Moves the asks of `scope`, which `session` leaves.
+pub(super) async fn move_all(
+    engine: &Engine,
+    session: SessionId,
+    scope: &Scope,
+) -> Result<(), Error> {
+    let mut after: Option<AskId> = None;
+    loop {
+        let asks = engine.store().list(scope, after, AT_ONCE).await?.asks;
+        let Some((last, _)) = asks.last() else { return Ok(()) };
+        after = Some(*last);
+        let moves = asks.iter().map(|(ask, _)| engine.submit_own(Deed::Gone(*ask, session)));
+        for reply in join_all(moves).await {
+            // What was purged since it was listed is left by everybody.
+            if !matches!(reply, Err(Error::NotFound(_))) {
                 reply?;
             }
         }
     }
-    engine.submit_own(Deed::OnSession(session.id, session::Command::Swept)).await?;
-    Ok(())
 }

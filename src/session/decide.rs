@@ -45,8 +45,9 @@ pub enum Command {
     Open { ask: AskId },
     /// One of its asks is settled.
     Settle { ask: AskId },
-    /// Its asks have been moved: the engine's sweep.
-    Swept,
+    /// Its asks have been moved as it was, in this stay and standing: the engine's sweep. What
+    /// happened to it since wants another.
+    Swept { stay: u32, standing: Standing },
     /// It called, so it runs.
     Renew,
     /// Its host watches no more, and so does not wake it.
@@ -136,9 +137,10 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             next.open_asks.retain(|open| open != ask);
             return Ok((next.open_asks.len() < session.open_asks.len()).then_some(next));
         }
-        (_, C::Swept) => {
+        (_, C::Swept { stay, standing }) => {
+            let is_last = session.stay == *stay && session.standing == *standing;
             next.sweep = false;
-            return Ok(session.sweep.then_some(next));
+            return Ok((session.sweep && is_last).then_some(next));
         }
 
         (_, C::Tick) => match (&session.standing, session.deadline()) {
@@ -181,13 +183,15 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             holder(session, secret)?;
             next.standing = Standing::Active;
             next.sweep = false;
-            // It may have been silent for too long without ever being held.
+            // It may have been paused for its silence, without ever having been held.
             next.held = true;
         }
         (Standing::Paused { lost_hold: false, .. }, C::Hold { .. }) => {
             return Err(Denied::Paused);
         }
 
+        // A resume ends the holds before it: there is none to lose.
+        (Standing::Active, C::LoseHold) if !session.held => return Ok(None),
         (Standing::Active, C::LoseHold) => {
             next.standing = Standing::Paused { since: now.time, lost_hold: true };
             next.sweep = true;

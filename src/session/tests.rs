@@ -55,7 +55,7 @@ const TABLE: &str = "
                  active            held              paused            lost             asleep            ended
 Hold holder      held              .                 !Paused           active           !Paused           !Ended
 Hold other       !NotHolder        !NotHolder        !Paused           !NotHolder       !Paused           !Ended
-LoseHold by      lost+sweep        lost+sweep        .                 .                .                 .
+LoseHold by      .                 lost+sweep        .                 .                .                 .
 Pause by         paused+sweep+stay paused+sweep+stay .                 paused+stay      .                 !Ended
 Resume by        !Active           !Active           active+stay+token active+stay+token+loose active+stay+token !Ended
 End by           ended+sweep+stay  ended+sweep+stay  ended+sweep+stay  ended+sweep+stay ended+sweep+stay  .
@@ -94,7 +94,10 @@ names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle 
 fn standing(column: &str) -> Session {
     let active = then(&session(1), &Command::Open { ask: ask(1) });
     let held = then(&active, &Command::Hold { secret: hash(HOLD) });
-    let swept = |session: Session| then(&session, &Command::Swept);
+    let swept = |session: Session| {
+        let (stay, standing) = (session.stay, session.standing.clone());
+        then(&session, &Command::Swept { stay, standing })
+    };
     let made = match column {
         "active" => active,
         "held" => held,
@@ -144,7 +147,7 @@ fn command(row: &str) -> (Command, Now) {
         "Open one" => Command::Open { ask: ask(2) },
         "Settle its" => Command::Settle { ask: ask(1) },
         "Settle other" => Command::Settle { ask: ask(9) },
-        "Swept by" => Command::Swept,
+        "Swept by" => Command::Swept { stay: 0, standing: Standing::Active },
         "Renew soon" | "Renew later" => Command::Renew,
         "Unwatched by" => Command::Unwatched,
         "Tick early" | "Tick day" | "Tick month-early" | "Tick month" => Command::Tick,
@@ -427,8 +430,9 @@ fn rule_09_each_fact_that_makes_a_hop_idle() {
     assert_eq!(fact(None, &free), Some(Idle::Ended), "not known any more");
     let ended = then(&sender, &Command::End { by: me() });
     assert_eq!(fact(Some(&ended), &free), Some(Idle::Ended));
+    let held = then(&sender, &Command::Hold { secret: hash(HOLD) });
     for pause in [Command::Pause, Command::LoseHold] {
-        assert_eq!(fact(Some(&then(&sender, &pause)), &free), Some(Idle::Paused));
+        assert_eq!(fact(Some(&then(&held, &pause)), &free), Some(Idle::Paused));
     }
     assert_eq!(fact(Some(&asker), &free), Some(Idle::IsAsker));
     let mute = Session { answers_asks: false, ..sender.clone() };

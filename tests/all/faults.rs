@@ -2,10 +2,10 @@
 //! empty.
 
 use crate::bench::*;
-use askway::ask::{Ask, AskId, Event, SessionId, Timestamp};
+use askway::ask::{Ask, AskId, Event, SessionId, Timestamp, limits};
 use askway::error::{Error, Reason};
 use askway::service::{AskFilter, AskScope, Verdict};
-use askway::session::Session;
+use askway::session::{Manner, Session};
 use askway::store::mem::Mem;
 use askway::store::{
     Batch, Change, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope, SessionScope,
@@ -23,6 +23,8 @@ pub struct Held {
     pub disk: RwLock<()>,
     /// A commit that settles an ask has begun.
     begun: Notify,
+    /// Sessions were to be listed, and that failed.
+    listed: Notify,
     /// Reads and commits fail.
     pub fails: AtomicBool,
     /// Commits fail, after they have taken effect.
@@ -35,6 +37,7 @@ impl Held {
             mem: Mem::default(),
             disk: RwLock::default(),
             begun: Notify::new(),
+            listed: Notify::new(),
             fails: AtomicBool::new(false),
             fails_late: AtomicBool::new(false),
         })
@@ -85,7 +88,7 @@ impl Store for Held {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<Arc<Session>>, Fault> {
-        self.works()?;
+        self.works().inspect_err(|_| self.listed.notify_one())?;
         self.mem.sessions(scope, after, limit).await
     }
 
@@ -177,6 +180,25 @@ async fn rule_17_unknown_is_not_empty() {
     store.fails.store(false, Ordering::SeqCst);
     assert_eq!(bench.inbox(&lead.caller).await, [ask.id], "nothing is lost");
     assert!(!answer().await.unwrap().replayed, "the same request may be sent again");
+}
+
+#[tokio::test]
+async fn a_host_that_is_gone_while_the_store_fails_is_given_up_once_it_works() {
+    let store = Held::new();
+    let bench = Bench::over(store.clone()).await;
+    let manner = Manner { wakeable: true, ..Manner::default() };
+    let lead = bench.enroll("lead", Some(&bench.host), manner, None).await;
+    let worker = bench.child("worker", &lead, false).await;
+    let inbox = bench.service.watch_inbox(&bench.host, AskScope::WaitingOnMe, None).await.unwrap();
+    bench.service.pause(&lead.caller, fresh(), None).await.unwrap();
+    let ask = bench.ask(&worker, "which store?").await;
+    assert_eq!(ask.hop.index, 0, "its host would wake it");
+    store.fails.store(true, Ordering::SeqCst);
+    drop(inbox);
+    bench.advance(limits::HOLD_GRACE);
+    store.listed.notified().await;
+    store.fails.store(false, Ordering::SeqCst);
+    bench.until(ask.id, |ask| ask.hop.index == 1).await;
 }
 
 #[tokio::test]

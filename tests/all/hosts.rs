@@ -50,6 +50,36 @@ async fn a_session_that_nobody_holds_lives_a_day_after_its_last_call() {
 }
 
 #[tokio::test]
+async fn a_session_that_fell_silent_and_is_held_then_is_not_taken_for_gone() {
+    let bench = Bench::new().await;
+    let worker = bench.root("worker").await;
+    bench.advance(limits::SESSION_TTL);
+    eventually(async || !session(&bench, &worker).await.is_active()).await;
+    let _hold = bench.hold(&worker).await;
+    let witness = bench.root("witness").await;
+    bench.advance(limits::SESSION_TTL);
+    eventually(async || !session(&bench, &witness).await.is_active()).await;
+    assert!(session(&bench, &worker).await.is_active());
+}
+
+#[tokio::test]
+async fn a_hold_that_was_lost_before_a_resume_pauses_nothing_after_it() {
+    let bench = Bench::new().await;
+    let (worker, witness) = (bench.root("worker").await, bench.root("witness").await);
+    let holds = (bench.hold(&worker).await, bench.hold(&witness).await);
+    drop(holds);
+    bench.service.pause(&worker.caller, fresh(), None).await.unwrap();
+    bench.service.resume(&bench.host, fresh(), worker.id()).await.unwrap();
+    bench.advance(limits::HOLD_GRACE);
+    eventually(async || !session(&bench, &witness).await.is_active()).await;
+    let late = bench.root("late").await;
+    drop(bench.hold(&late).await);
+    bench.advance(limits::HOLD_GRACE);
+    eventually(async || !session(&bench, &late).await.is_active()).await;
+    assert!(session(&bench, &worker).await.is_active(), "nobody has held it since");
+}
+
+#[tokio::test]
 async fn what_waits_on_a_session_that_fell_silent_moves_on() {
     let bench = Bench::new().await;
     let (_, worker) = bench.pair().await;
@@ -80,6 +110,19 @@ async fn c116_a_session_paused_for_a_month_is_ended_and_its_asks_are_nobodys() {
     };
     eventually(is_lost).await;
     assert!(matches!(session(&bench, &worker).await.standing, Standing::Ended { .. }));
+}
+
+#[tokio::test]
+async fn an_end_on_the_heels_of_a_pause_is_swept_too() {
+    let bench = Bench::new().await;
+    for round in 0..50 {
+        let worker = bench.root("worker").await;
+        let ask = bench.ask(&worker, &format!("round {round}?")).await;
+        bench.service.pause(&worker.caller, fresh(), None).await.unwrap();
+        bench.service.end(&bench.host, fresh(), Some(worker.id())).await.unwrap();
+        let ended = bench.until(ask.id, |ask| !ask.is_open()).await;
+        assert_eq!(ended.outcome().unwrap().ending, Ending::Abandoned);
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod once;
 mod orphans;
 mod purge;
 mod races;
+mod records;
 mod routes;
 mod rules;
 mod sessions;

@@ -4,14 +4,17 @@
 //!
 //! `examples/own_store.rs` runs these on a store of its own.
 
+mod plain;
 mod sample;
 mod world;
 
-pub use sample::{Dice, mark, receipt, session, ticket, token, work};
+pub use sample::{Dice, mark, receipt, session, standing_no, ticket, token, twin, work};
 pub use world::World;
 
-use super::{Batch, Change, Committed, Fault, Key, Listing, Record, Scope, SessionScope, Store};
-use crate::ask::{AskId, Namespace, Now, PersonName, Timestamp};
+use super::{
+    Batch, Change, Committed, Due, Fault, Key, Listing, Record, Scope, SessionScope, Store,
+};
+use crate::ask::{AskId, Namespace, Now, PersonName, StandingNo, Timestamp, Twin};
 use crate::session::Session;
 use std::sync::Arc;
 
@@ -29,6 +32,8 @@ pub async fn all<F: Future<Output = Arc<dyn Store>>>(fresh: impl Fn() -> F) {
     a_history_is_read_in_pages(&*fresh().await).await;
     a_prefix_may_fit_several(&*fresh().await).await;
     a_receipt_is_its_callers(&*fresh().await).await;
+    a_content_is_guarded_also_where_nothing_is_kept_of_it(&*fresh().await).await;
+    asks_and_sessions_are_due_in_one_order(&*fresh().await).await;
     the_clock_is_kept_with_any_batch(&*fresh().await).await;
     sessions_are_listed_by_what_they_are(&*fresh().await).await;
     for seed in 0..4 {
@@ -46,6 +51,8 @@ pub async fn what_is_not_there_is_none(store: &dyn Store) {
         Key::Ticket(ticket(1).secret),
         Key::Token(token(1).secret),
         Key::Receipt(receipt(1, "a caller").key),
+        Record::Twin(twin(1).into()).key(),
+        Record::StandingNo(standing_no(1).into()).key(),
         Key::Clock,
     ];
     assert_eq!(store.load(&keys).await, Ok(vec![None; keys.len()]));
@@ -54,6 +61,10 @@ pub async fn what_is_not_there_is_none(store: &dyn Store) {
     let scope = Scope::WaitingOnPerson(Namespace::default(), PersonName::owner());
     assert_eq!(store.list(&scope, None, 9).await, Ok(Listing::default()));
     assert_eq!(store.sessions(&SessionScope::Held, None, 9).await, Ok(vec![]));
+    assert_eq!(store.asks(None, 9).await, Ok(vec![]));
+    assert_eq!(store.asks(Some(ask_id(1, [1; 6])), 9).await, Ok(vec![]));
+    assert_eq!(store.receipts(None, 9).await, Ok(vec![]));
+    assert_eq!(store.receipts(Some(&receipt(1, "a caller").key), 9).await, Ok(vec![]));
     assert_eq!(store.deadlines(Timestamp::from_millis(u64::MAX), 9).await, Ok(vec![]));
     assert_eq!(store.resolve("ask_", 9).await, Ok(vec![]));
 }
@@ -67,6 +78,8 @@ pub async fn what_is_written_is_loaded(store: &dyn Store) {
         Record::Ticket(ticket(1).into()),
         Record::Token(token(1).into()),
         Record::Receipt(receipt(1, "a caller").into()),
+        Record::Twin(twin(1).into()),
+        Record::StandingNo(standing_no(1).into()),
         Record::Clock(mark(5)),
     ];
     let keys: Vec<_> = records.iter().rev().map(Record::key).collect();
@@ -211,6 +224,80 @@ pub async fn a_receipt_is_its_callers(store: &dyn Store) {
     assert_eq!(commit(store, change).await, Committed::Conflict, "it is there");
     let keys = [Key::Receipt(one.key.clone()), Key::Receipt(other.key)];
     assert_eq!(store.load(&keys).await, Ok(vec![Some(Record::Receipt(one.into())), None]));
+}
+
+/// What is kept of a content is written only over the revision that was seen, and nothing is a
+/// revision too; each work, and each of the two kinds, has its own.
+pub async fn a_content_is_guarded_also_where_nothing_is_kept_of_it(store: &dyn Store) {
+    let (one, no) = (Record::Twin(twin(1).into()), Record::StandingNo(standing_no(1).into()));
+    let later = [
+        Record::Twin(Twin { revision: 2, ..twin(1) }.into()),
+        Record::StandingNo(StandingNo { revision: 2, again: 1, ..standing_no(1) }.into()),
+    ];
+    let others = [Record::Twin(twin(2).into()), Record::StandingNo(standing_no(2).into())];
+    let write = |expected, record: &Record| Change {
+        expects: vec![(record.key(), expected)],
+        writes: vec![record.clone()],
+        ..Change::default()
+    };
+    for (first, later) in [one, no].iter().zip(&later) {
+        assert_eq!(commit(store, write(1, first)).await, Committed::Conflict, "it is not there");
+        assert_eq!(commit(store, write(0, first)).await, Committed::Done);
+        assert_eq!(commit(store, write(0, first)).await, Committed::Conflict, "it is there");
+        assert_eq!(commit(store, write(1, later)).await, Committed::Done);
+        assert_eq!(commit(store, write(1, later)).await, Committed::Conflict, "it is later");
+        assert_eq!(store.load(&[first.key()]).await, Ok(vec![Some(later.clone())]));
+        // Only read: another record may be written while it stands so, and no longer.
+        let guarded = |seen| {
+            let expects = vec![(first.key(), seen)];
+            Change { expects, writes: vec![Record::Token(token(1).into())], ..Change::default() }
+        };
+        assert_eq!(commit(store, guarded(0)).await, Committed::Conflict);
+        assert_eq!(commit(store, guarded(2)).await, Committed::Done);
+        commit(store, Change { removes: vec![first.key()], ..Change::default() }).await;
+        assert_eq!(store.load(&[first.key()]).await, Ok(vec![None]));
+        assert_eq!(commit(store, guarded(2)).await, Committed::Conflict, "it is gone");
+        assert_eq!(commit(store, guarded(0)).await, Committed::Done);
+    }
+    let keys = others.each_ref().map(Record::key);
+    assert_eq!(store.load(&keys).await, Ok(vec![None, None]), "another work's is its own");
+}
+
+/// Asks and sessions are due by their time, whichever they are; what is removed is due no more.
+pub async fn asks_and_sessions_are_due_in_one_order(store: &dyn Store) {
+    let mut world = World::new(6);
+    let (id, deadline) = loop {
+        let filing = world.file();
+        let id = filing.events[0].0;
+        commit(store, filing).await;
+        // Not every route has a timer.
+        if let Some(deadline) = world.asks[&id].0.deadline() {
+            break (id, deadline);
+        }
+    };
+    let millis = deadline.as_millis();
+    let at =
+        |number, millis| Session { alive_until: Timestamp::from_millis(millis), ..session(number) };
+    let (before, after) = (at(1, millis - 1), at(2, millis + 1));
+    for session in [&after, &before] {
+        let writes = vec![Record::Session(session.clone().into())];
+        commit(store, Change { writes, ..Change::default() }).await;
+    }
+    let all = [
+        (before.alive_until, Due::Session(before.id)),
+        (deadline, Due::Ask(id)),
+        (after.alive_until, Due::Session(after.id)),
+    ];
+    for count in 0..=3 {
+        let found = store.deadlines(Timestamp::from_millis(u64::MAX), count).await;
+        assert_eq!(found, Ok(all[..count].to_vec()), "at most {count}");
+    }
+    assert_eq!(store.deadlines(deadline, 9).await, Ok(all[..2].to_vec()));
+    let held = Session { revision: 2, held: true, ..before };
+    let removes = vec![Key::Session(after.id)];
+    let writes = vec![Record::Session(held.into())];
+    commit(store, Change { writes, removes, ..Change::default() }).await;
+    assert_eq!(store.deadlines(Timestamp::from_millis(u64::MAX), 9).await, Ok(all[1..2].to_vec()));
 }
 
 /// A mark is kept without any change, and beside one that conflicts; a batch without one leaves it.

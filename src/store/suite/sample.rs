@@ -1,6 +1,9 @@
 //! Records to write, and dice to choose by.
 
-use crate::ask::{Namespace, SessionId, SessionRef, Timestamp, WorkId};
+use crate::ask::{
+    AskId, Content, ContentDigest, Namespace, PersonName, SessionId, SessionRef, StandingNo,
+    Timestamp, Twin, WorkId,
+};
 use crate::session::{
     Kind, Principal, Secret, SecretHash, Session, Standing, Ticket, Token, Work, WorkManner,
 };
@@ -128,6 +131,35 @@ pub fn receipt(number: u64, caller: &str) -> StoredReceipt {
         closed: false,
         time: Timestamp::from_millis(number),
     }
+}
+
+/// Which ask that work filed last with some content.
+pub fn twin(number: u8) -> Twin {
+    Twin { work: work_id(number), digest: digest(), ask: ask_id(number), revision: 1 }
+}
+
+/// A person's no to that content under that work.
+pub fn standing_no(number: u8) -> StandingNo {
+    StandingNo {
+        tree: work_id(number),
+        digest: digest(),
+        namespace: Namespace::default(),
+        ask: ask_id(number),
+        by: PersonName::owner(),
+        note: Some("no".into()),
+        time: Timestamp::from_millis(1),
+        until: Timestamp::from_millis(9),
+        again: 0,
+        revision: 1,
+    }
+}
+
+fn digest() -> ContentDigest {
+    Content { questions: Vec::new(), context: "some content".into() }.digest()
+}
+
+fn ask_id(number: u8) -> AskId {
+    AskId::new(Timestamp::from_millis(u64::from(number)), [number; 6])
 }
 
 /// The clock's mark at a moment.

@@ -1,20 +1,21 @@
 //! A small world of sessions, people and asks that goes on at random, by the domain's own rules;
 //! and, kept the plain way, what a store that was told all of it must say.
 
+use super::plain::{lists, scopes};
 use super::sample::{Dice, mark, name, receipt, reference, session, work};
 use crate::ask::{
     Actor, Answer, Answers, Ask, AskId, Carried, Command, Content, Crowd, Draft, Event,
-    ExpiryAction, Filing, Gone, Hop, Idle, Namespace, Now, PersonName, Plan, Policy, Priority,
-    Question, QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
+    ExpiryAction, Filing, Gone, Hop, Idle, Now, PersonName, Plan, Policy, Priority, Question,
+    QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
 };
 use crate::session::{Session, Standing};
-use crate::store::{Batch, Change, Due, Key, Listing, Record, Scope, SessionScope, Store};
+use crate::store::{Batch, Change, Due, Key, Listing, Record, SessionScope, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
-const SESSIONS: u8 = 6;
-const PEOPLE: [&str; 3] = ["owner", "ada", "grace"];
-const NAMESPACES: [&str; 2] = ["default", "other"];
-const HOSTS: [&str; 2] = ["local", "ci"];
+pub(super) const SESSIONS: u8 = 6;
+pub(super) const PEOPLE: [&str; 3] = ["owner", "ada", "grace"];
+pub(super) const NAMESPACES: [&str; 2] = ["default", "other"];
+pub(super) const HOSTS: [&str; 2] = ["local", "ci"];
 
 /// Begins shortly before a million seconds after the epoch; any time will do.
 const BEGINNING: Timestamp = Timestamp::from_millis(999_999_000);
@@ -122,6 +123,7 @@ impl World {
     /// When it says something else.
     pub async fn check(&self, store: &dyn Store) {
         self.check_asks(store).await;
+        self.check_all(store).await;
         self.check_lists(store).await;
         self.check_deadlines(store).await;
         self.check_prefixes(store).await;
@@ -149,8 +151,36 @@ impl World {
         assert_eq!(store.load(&keys).await, Ok(expected));
     }
 
+    async fn check_all(&self, store: &dyn Store) {
+        let (mut asks, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.asks(after, 4).await.expect("the store is there");
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            asks.extend(page.iter().map(|ask| Ask::clone(ask)));
+        }
+        let expected: Vec<_> = self.asks.values().map(|(ask, _)| ask.clone()).collect();
+        assert_eq!(asks, expected, "all asks, in time order");
+        assert_eq!(store.asks(None, 0).await, Ok(vec![]));
+        let (mut receipts, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.receipts(after.as_ref(), 7).await.expect("the store is there");
+            let Some(last) = page.last() else { break };
+            after = Some(last.key.clone());
+            receipts.extend(page.into_iter().map(Record::Receipt));
+        }
+        let key = |record: &Record| match record.key() {
+            Key::Receipt(key) => key,
+            other => unreachable!("{other:?} is no receipt's"),
+        };
+        let mut expected = self.receipts.clone();
+        expected.sort_unstable_by_key(key);
+        assert_eq!(receipts, expected, "all receipts, in the order of their keys");
+        assert_eq!(store.receipts(None, 0).await, Ok(vec![]));
+    }
+
     async fn check_lists(&self, store: &dyn Store) {
-        for scope in self.scopes() {
+        for scope in scopes() {
             let of_scope = self.asks.values().filter(|(ask, _)| lists(&scope, ask));
             let expected: Vec<_> = of_scope.map(|(ask, _)| (ask.id, ask.revision)).collect();
             let (mut listed, mut after) = (Vec::new(), None);
@@ -222,26 +252,6 @@ impl World {
             assert_eq!(listed, of_scope.cloned().collect::<Vec<_>>(), "{scope:?}");
             assert_eq!(store.sessions(&scope, None, 0).await, Ok(vec![]));
         }
-    }
-
-    fn scopes(&self) -> Vec<Scope> {
-        let mut scopes = Vec::new();
-        for number in 1..=SESSIONS {
-            let session = reference(number);
-            scopes.push(Scope::WaitingOnSession(session.session));
-            scopes.push(Scope::InboxOf(session.session));
-            scopes.push(Scope::Tree(work(number).id));
-            scopes.push(Scope::AskedBy(session.session));
-            scopes.push(Scope::VisibleTo(session));
-        }
-        for namespace in NAMESPACES.map(name::<Namespace>) {
-            scopes.push(Scope::Open(namespace.clone()));
-            scopes.push(Scope::OnPeople(namespace.clone()));
-            scopes.extend(HOSTS.map(|host| Scope::OfHost(namespace.clone(), name(host))));
-            let person = |text| Scope::WaitingOnPerson(namespace.clone(), name(text));
-            scopes.extend(PEOPLE.map(person));
-        }
-        scopes
     }
 
     fn filing(&mut self, id: AskId) -> Filing {
@@ -374,34 +384,5 @@ impl World {
         self.removed.insert(id);
         let (expects, removes) = (vec![(Key::Ask(id), revision)], vec![Key::Ask(id)]);
         Some(Change { expects, removes, ..Change::default() })
-    }
-}
-
-/// Whether a scope lists an ask, said the plain way.
-fn lists(scope: &Scope, ask: &Ask) -> bool {
-    let on_people = matches!(ask.waiting_on(), Some(Target::People { .. }));
-    match scope {
-        Scope::WaitingOnSession(session) => match ask.waiting_on() {
-            Some(Target::Session(waiting)) => waiting.session == *session,
-            Some(Target::People { .. }) | None => false,
-        },
-        Scope::InboxOf(session) => {
-            let to_tell = ask.orphan_of().is_some_and(|sender| sender.session == *session);
-            to_tell || lists(&Scope::WaitingOnSession(*session), ask)
-        }
-        Scope::WaitingOnPerson(namespace, person) => {
-            ask.namespace == *namespace && ask.waits_on_person(person)
-        }
-        Scope::AskedBy(session) => {
-            ask.asker.session == *session && (ask.is_open() || ask.is_unread())
-        }
-        Scope::OfHost(namespace, host) => {
-            let of_host = ask.namespace == *namespace && ask.host == *host;
-            of_host && (ask.is_open() || ask.is_unread())
-        }
-        Scope::Tree(tree) => ask.is_open() && ask.tree == *tree,
-        Scope::VisibleTo(session) => ask.is_open() && ask.is_visible_to(session),
-        Scope::Open(namespace) => ask.is_open() && ask.namespace == *namespace,
-        Scope::OnPeople(namespace) => on_people && ask.namespace == *namespace,
     }
 }
