@@ -22,14 +22,10 @@ fn a_wait_ends_with_the_default_that_stands_or_with_nothing_chosen() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
     let common = ["-o", "A", "-o", "B", "--expire", "1m"];
-    let with = |more: &[&str]| {
-        let id = file(&daemon, &worker, &[&[more[0]], &common[..], &more[1..]].concat());
-        // With people: a deadline that comes while a session is asked only moves the ask on.
-        daemon.verb(None, &["inbox", "--all"]).ends(0);
-        id
-    };
+    let with = |more: &[&str]| file(&daemon, &worker, &[more, &common[..]].concat());
     let stop = with(&["Stop?", "--on-expire", "stop"]);
     let default = with(&["Default?", "--default", "B"]);
+    // With people: a deadline that comes while a session is asked only moves the ask on.
     for id in [&stop, &default] {
         daemon.verb(None, &["escalate", id]).ends(0);
     }
