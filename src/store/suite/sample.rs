@@ -75,7 +75,7 @@ pub fn session(number: u8) -> Session {
         works: vec![work_id(number)],
         open_asks: Vec::new(),
         answers_asks: true,
-        wakeable: number % 2 == 0,
+        wakeable: number.is_multiple_of(2),
         alive_until: Timestamp::from_millis(1_000 * u64::from(number)),
     }
 }
