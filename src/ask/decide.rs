@@ -135,7 +135,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
                 return nothing();
             }
             // An extended lease keeps its name, so that what it was given for stays its own.
-            let (by, lease, holder) = (by.clone(), extend.unwrap_or(*lease), holder.clone());
+            let held = ask.lease.as_ref().filter(|_| extend.is_some() && holder.is_empty());
+            let holder = held.map_or_else(|| holder.clone(), |held| held.holder.clone());
+            let (by, lease) = (by.clone(), extend.unwrap_or(*lease));
             once(EventKind::Leased { by, lease, holder, until })
         }
         (State::Open, C::Acknowledge { by, delivery, lease }) => {

@@ -81,7 +81,7 @@ pub struct Ask {
     pub hop: HopInForce,
     /// The hops it has waited at, in order.
     pub visited: Vec<usize>,
-    /// The asker's own deadline.
+    /// The asker's own deadline, while it is in force.
     pub expiry: Option<Expiry>,
     /// What the asker named as default beside its recommendations, question by question.
     pub defaults: Answers,

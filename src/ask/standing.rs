@@ -60,6 +60,7 @@ impl Ask {
 
 impl Draft {
     /// Where `ask`, which is the same question, differs from what was sent beside it: field by field.
+    /// An expiry that was dropped on the way to people differs: it is not in force any more.
     pub fn differs(&self, ask: &Ask) -> Vec<&'static str> {
         let expire = ask.expiry.map(|expiry| (expiry.after, expiry.action));
         let route = self.route.clone().unwrap_or_default();

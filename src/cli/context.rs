@@ -1,6 +1,7 @@
 //! Who calls, and which daemon: found once, before a verb runs.
 
 use super::{Failure, place};
+use crate::ask::PersonName;
 use crate::client::{Address, Client};
 use crate::grpc::v1;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub struct Context {
     pub client: Client,
     /// Whether the caller is a session (its token is in `ASKWAY_TOKEN`); else it is a person.
     pub is_session: bool,
+    /// The person at the terminal.
+    person: PersonName,
     /// The data folder.
     pub data: PathBuf,
 }
@@ -34,17 +37,18 @@ impl Context {
     pub fn of_environment() -> Result<Self, Failure> {
         let data = place::data()?;
         let address = place::address(&data)?;
+        let person = place::person()?;
         let (token, is_session) = match place::session_token()? {
             Some(token) => (token, true),
-            None => (place::token_of_person(&data, &place::person()?)?, false),
+            None => (place::token_of_person(&data, &person)?, false),
         };
         let client = Client::new(address, Some(token)).with_patience(PATIENCE);
-        Ok(Self { client, is_session, data })
+        Ok(Self { client, is_session, person, data })
     }
 
-    /// The person who calls; none where a session does. The data folder holds the owner's token.
-    pub fn person(&self) -> Option<&'static str> {
-        (!self.is_session).then_some("owner")
+    /// The person who calls; none where a session does.
+    pub fn person(&self) -> Option<&str> {
+        (!self.is_session).then_some(self.person.as_str())
     }
 
     /// The ask of this id, or of this prefix of one, as it is now.

@@ -3,6 +3,7 @@
 use super::render::human;
 use super::{Context, Exit, Failure, Out, session, typed};
 use crate::client::Client;
+use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
 use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
@@ -95,11 +96,11 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             Err(_) => context.client.list_asks(scope).await?,
         };
     }
-    if !past {
-        asks.retain(|ask| ask.outcome.is_none());
-    }
     list(&mut asks, scope == v1::AskScope::Visible, context.person(), out)?;
     out.flush()?;
+    if !past && context.is_session {
+        know(&context.client, &asks).await?;
+    }
     Ok(match args.wait {
         Some(_) if !asks.iter().any(counts) => Exit::Open,
         Some(_) | None => Exit::Done,
@@ -121,6 +122,18 @@ async fn filter(which: Which, context: &Context) -> Result<v1::AskFilter, Failur
         text: which.text.unwrap_or_default(),
         ..v1::AskFilter::default()
     })
+}
+
+/// Tells the daemon that the sender knows what was decided and found nobody: it has just been
+/// printed.
+async fn know(client: &Client, asks: &[v1::Ask]) -> Result<(), Failure> {
+    for ask in asks {
+        let Some(outcome) = &ask.outcome else { continue };
+        let delivery_id = delivery_id(&ask.id, outcome.revision);
+        let request = v1::AcknowledgeDeliveryRequest { delivery_id, ..Default::default() };
+        client.acknowledge_delivery(request).await?;
+    }
+    Ok(())
 }
 
 /// Whether somebody asked has something to do: where the asker's word is next, it waits on nobody

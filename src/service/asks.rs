@@ -3,8 +3,8 @@
 use super::authorize::{Call, authorize};
 use super::{Caller, Receipt, Service, Verdict};
 use crate::ask::{
-    Actor, Answers, Ask, AskId, Command, ContentDigest, Draft, Ending, LeaseId, PersonName, Plan,
-    QuestionOption, RequestId, RouteName, SessionRef, Span, WorkId,
+    Actor, Answers, Ask, AskId, Carried, Command, ContentDigest, Draft, Ending, LeaseId,
+    PersonName, Plan, QuestionOption, RequestId, RouteName, SessionRef, Span, WorkId,
 };
 use crate::engine::request::{Deed, File, Reply, Request};
 use crate::error::{Error, Refusal};
@@ -28,7 +28,10 @@ impl Service {
     ) -> Result<Receipt, Error> {
         authorize(caller, Call::Ask, None)?;
         let asker = session_of(caller);
-        let intent = caller.intent(request, Call::Ask, &(work, &draft));
+        // The trace is the call's and not the question's: a retry may come under another.
+        let state = draft.carried.state.clone();
+        let sent = Draft { carried: Carried { state, ..Carried::default() }, ..draft.clone() };
+        let intent = caller.intent(request, Call::Ask, &(work, &sent));
         let id = self.fresh(AskId::new);
         let plan = self.plan(draft.route.as_ref())?;
         let file = File { id, asker, work, draft, plan };

@@ -50,6 +50,9 @@ pub fn ask(ask: &v1::Ask, you: Option<&str>, now: i64) -> String {
         &mut text,
         &format!("asked by {} {}", session(ask.asker.as_ref()), past(ask.create_time, now)),
     );
+    if let Some(gone) = gone(ask, now) {
+        put(&mut text, &gone);
+    }
     if let Some(line) = waiting::waiting(ask, you, now) {
         put(&mut text, &line);
     }
@@ -95,14 +98,15 @@ pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String 
     let id = visible_line(&ask.id);
     let agent = words::agent(ask.asker.as_ref());
     let mut first = format!("{BOLD}{id}{PLAIN}  {agent}, {}", past(ask.create_time, now));
+    if let Some(gone) = gone(ask, now) {
+        let _ = write!(first, ", {gone}");
+    }
     if ask.priority() != v1::Priority::Normal && ask.priority() != v1::Priority::Unspecified {
         let _ = write!(first, ", {} priority", words::priority(ask.priority()));
     }
     if whom {
         match (&ask.outcome, &ask.hop) {
-            (Some(ended), _) => {
-                let _ = write!(first, ", {}", outcome_line(ended));
-            }
+            (Some(_), _) => {}
             (None, hop) => {
                 let _ = write!(first, ", waiting on {}", waited_on(ask));
                 if let Some(hop) = hop {
@@ -110,6 +114,9 @@ pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String 
                 }
             }
         }
+    }
+    if let Some(ended) = &ask.outcome {
+        let _ = write!(first, ", {}", outcome_line(ended));
     }
     if let Some(next) = waiting::moves(ask, you, now) {
         let _ = write!(first, ", {next}");
@@ -129,6 +136,11 @@ pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String 
         let _ = write!(asked, " (and {} more)", ask.questions.len() - 1);
     }
     format!("{first}\n    {asked}")
+}
+
+/// Since when the asker's session is paused or ended; none while it runs.
+fn gone(ask: &v1::Ask, now: i64) -> Option<String> {
+    ask.asker_gone_time.map(|since| format!("asker gone since {}", past(Some(since), now)))
 }
 
 /// How it ended: who, when, and what was decided of each question.

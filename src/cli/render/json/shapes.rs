@@ -44,6 +44,7 @@ pub struct Ask<'a> {
     pub expiry: Option<Expiry<'a>>,
     pub awaiting_reply: bool,
     pub asked_again: u32,
+    pub asker_gone_time: Option<String>,
     pub seen: Vec<Seen<'a>>,
 }
 
@@ -229,6 +230,7 @@ impl<'a> Ask<'a> {
             expiry: ask.expiry.as_ref().map(Expiry::of),
             awaiting_reply: ask.awaiting_reply,
             asked_again: ask.asked_again,
+            asker_gone_time: time(ask.asker_gone_time),
             seen: ask.seen.iter().map(Seen::of).collect(),
         }
     }

@@ -51,6 +51,7 @@ fn open() -> Value {
         },
         "awaiting_reply": false,
         "asked_again": 0,
+        "asker_gone_time": null,
         "seen": [],
     })
 }

@@ -1,22 +1,21 @@
 //! `askway run`: a command as an agent's session. The session is enrolled, held while the command
 //! runs, and paused when it ends; run inside another session, its sender is that one.
 
+mod signals;
+
+use self::signals::{Signals, code_of, wait};
 use super::render::Out;
 use super::{Exit, Failure, background, host_client, place};
 use crate::client::{Address, Client};
 use crate::grpc::v1;
 use crate::session::Secret;
-use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
-use rustix::termios::tcgetpgrp;
 use std::env;
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 use std::time::Duration;
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio_stream::StreamExt;
 use tonic::Code;
 
@@ -325,63 +324,6 @@ async fn hold(client: &Client, secret: Secret) -> Result<tokio::task::JoinHandle
             }
         }
     }))
-}
-
-/// What may be sent to us.
-struct Signals {
-    terminate: SignalStream,
-    hang_up: SignalStream,
-    interrupt: SignalStream,
-    quit: SignalStream,
-}
-
-impl Signals {
-    /// From now on they do not end us.
-    fn heard() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-        })
-    }
-}
-
-/// Waits for the command. What is sent to us is for it; what a terminal sends reaches it by itself,
-/// and we stay until it is done.
-async fn wait(child: &mut Child, mut signals: Signals) -> std::io::Result<ExitStatus> {
-    loop {
-        let forward = tokio::select! {
-            status = child.wait() => return status,
-            _ = signals.terminate.recv() => Signal::TERM,
-            _ = signals.hang_up.recv() => Signal::HUP,
-            _ = signals.interrupt.recv() => Signal::INT,
-            _ = signals.quit.recv() => Signal::QUIT,
-        };
-        if matches!(forward, Signal::INT | Signal::QUIT) && is_in_the_foreground() {
-            continue;
-        }
-        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        if let Some(pid) = pid {
-            // Gone in this very moment, it needs no signal.
-            let _ = match cfg!(target_os = "linux") {
-                true => kill_process(pid, forward),
-                false => kill_process_group(pid, forward),
-            };
-        }
-    }
-}
-
-/// Whether what a terminal's keys send reaches us and the command alike.
-fn is_in_the_foreground() -> bool {
-    let terminal = std::fs::File::open("/dev/tty");
-    terminal.is_ok_and(|terminal| tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp()))
-}
-
-/// A command's own code; for one that a signal ended, 128 and the signal, as shells say it.
-fn code_of(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Unexpected as u8)
 }
 
 /// The address with a path that means the same wherever the command goes.
