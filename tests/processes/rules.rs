@@ -1,8 +1,8 @@
 //! The rules as the command line tells them: deadlines, a person's no, whose word is next, what a wait
 //! that is interrupted ends with.
 
-use super::daemon::{Daemon, PATIENCE, signal};
-
+use super::daemon::{Daemon, PATIENCE, Said, signal};
+use askway::cli::place;
 use askway::grpc::v1;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -47,6 +47,38 @@ fn a_wait_ends_with_the_default_that_stands_or_with_nothing_chosen() {
     let answer = &stood["outcome"]["answers"]["q1"];
     assert_eq!((&answer["selected"][0], &answer["default"]), (&"B".into(), &true.into()));
     assert_eq!(stood["outcome"]["by"]["kind"], "timer");
+}
+
+/// Nobody is at a terminal, and stdin is closed.
+#[test]
+fn c05_without_a_terminal_nothing_is_answered_by_itself() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    for token in [None, Some(&*lead)] {
+        let said = daemon.verb(token, &["answer", &id]).ends(2);
+        assert!(said.err.contains("askway"), "it says what to type: {said:?}");
+    }
+    assert_eq!(daemon.verb(None, &["show", &id]).ends(0).json()["state"], "open");
+    daemon.verb(Some(&worker), &["ask", "--wait", "1s", "Another?"]).ends(5);
+}
+
+#[test]
+fn c74_a_waiter_that_was_stopped_has_its_answer_once_it_goes_on() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    let mut wait = daemon.command(&["wait", &id, "--json"]);
+    wait.env(place::TOKEN_VAR, &worker).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let wait = wait.spawn().expect("it starts");
+    signal(&wait, Signal::STOP);
+    daemon.verb(None, &["answer", &id, "A"]).ends(0);
+    signal(&wait, Signal::CONT);
+    let told = Said::of(wait.wait_with_output().expect("it ends")).ends(0);
+    assert_eq!(told.lines().len(), 1, "once: {told:?}");
+    assert_eq!(told.json()["outcome"]["kind"], "answered");
+    let delivery = daemon.verb(None, &["show", &id]).json()["delivery"]["state"].clone();
+    assert_eq!(delivery, "acknowledged");
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Line {
 struct Connections {
     /// Nothing that the daemon says arrives any more.
     mute: CancellationToken,
+    /// Nothing arrives any more, either way, and nothing is closed.
+    silence: CancellationToken,
     cut: CancellationToken,
 }
 
@@ -42,8 +44,9 @@ impl Line {
                 if carrying.refuse.fetch_update(ordering, ordering, less).is_ok() {
                     continue;
                 }
-                let Connections { mute, cut } = carrying.connections.lock().unwrap().clone();
-                tokio::spawn(cut.run_until_cancelled_owned(carry(client, daemon, mute)));
+                let connections = carrying.connections.lock().unwrap().clone();
+                let cut = connections.cut.clone();
+                tokio::spawn(cut.run_until_cancelled_owned(carry(client, daemon, connections)));
             }
         });
         line
@@ -51,6 +54,11 @@ impl Line {
 
     pub fn mute(&self) {
         self.connections.lock().unwrap().mute.cancel();
+    }
+
+    /// The connections there are go silent; those made from now on are good.
+    pub fn silence(&self) {
+        std::mem::take(&mut *self.connections.lock().unwrap()).silence.cancel();
     }
 
     /// Ends the connections there are; those made from now on are good.
@@ -64,7 +72,8 @@ impl Line {
     }
 }
 
-async fn carry(client: TcpStream, daemon: SocketAddr, mute: CancellationToken) {
+async fn carry(client: TcpStream, daemon: SocketAddr, connections: Connections) {
+    let Connections { mute, silence, .. } = connections;
     let daemon = TcpStream::connect(daemon).await.unwrap();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_daemon, mut to_daemon) = daemon.into_split();
@@ -83,5 +92,6 @@ async fn carry(client: TcpStream, daemon: SocketAddr, mute: CancellationToken) {
     tokio::select! {
         () = down => {}
         _ = copy(&mut from_client, &mut to_daemon) => {}
+        () = silence.cancelled() => std::future::pending().await,
     }
 }

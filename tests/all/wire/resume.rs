@@ -90,6 +90,34 @@ async fn a_watch_that_is_cut_and_cut_again_gives_each_event_once_and_in_order() 
     daemon.stop().await;
 }
 
+/// It takes as long as the client's keep-alive does.
+#[tokio::test]
+async fn c72_a_silent_link_is_noticed_and_the_watch_goes_on() {
+    let daemon = Daemon::start().await;
+    let (lead, worker) = daemon.pair(daemon.tcp()).await;
+    let ask = worker.ask("which?").await;
+    let line = Line::to(daemon.port).await;
+    let mut watch = line.client(&worker.token).watch_ask(&ask.id, None);
+    assert!(matches!(watch.next().await, Some(Ok(Watched::Ask(_)))));
+    line.silence();
+    accepted(lead.client.answer_agent(answer_agent(&ask)).await.unwrap());
+    let mut next = async || {
+        let next = tokio::time::timeout(2 * PATIENCE, watch.next()).await;
+        next.expect("the silence is noticed").transpose().unwrap()
+    };
+    assert!(matches!(next().await, Some(Watched::Reconnecting)));
+    let answered = loop {
+        match next().await {
+            Some(Watched::Reconnecting) => {}
+            Some(Watched::Event(event)) => break event,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(answered.kind(), v1::EventKind::Answered);
+    assert!(matches!(next().await, Some(Watched::End)), "and it comes once");
+    daemon.stop().await;
+}
+
 #[tokio::test]
 async fn a_watch_of_a_history_that_is_not_there_begins_anew() {
     let daemon = Daemon::start().await;
