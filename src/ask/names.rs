@@ -276,6 +276,19 @@ name!(
 );
 
 impl RequestId {
+    /// Until when what became of it is remembered at least, where that was committed at `time`. It is
+    /// refused as too old by when it was made, so one from a clock that is ahead is remembered for as
+    /// long as it is good, within reason.
+    pub fn remembered_until(&self, time: Timestamp) -> Timestamp {
+        let made = self.made_at().unwrap_or_default().min(time + limits::KEEP_MAX);
+        time.max(made) + limits::RECEIPT_KEEP
+    }
+
+    /// Whether it was made too long ago to tell what became of it (rule 7).
+    pub fn is_too_old(&self, now: Timestamp) -> bool {
+        self.made_at().is_some_and(|made| made + limits::RECEIPT_KEEP <= now)
+    }
+
     /// When it was made, by its maker's clock, where it is a UUID of version 7.
     pub fn made_at(&self) -> Option<Timestamp> {
         let text = self.as_str();

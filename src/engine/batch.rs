@@ -4,7 +4,7 @@
 use super::request::{Deed, Done, Intent, Reply, Request};
 use super::world::{Missing, World};
 use super::{on_asks, on_sessions};
-use crate::ask::{Now, limits};
+use crate::ask::Now;
 use crate::error::Error;
 use crate::store::{Change, Record, StoredReceipt, Subject};
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn decide_one(world: &mut World, request: &Request, now: Now) -> Verdict {
     {
         return replay(world, request, intent, &receipt, now);
     }
-    let made = request.intent.as_ref().and_then(|intent| intent.key.request.made_at());
-    if made.is_some_and(|made| made + limits::RECEIPT_KEEP <= now.time) {
+    let too_old = |intent: &Intent| intent.key.request.is_too_old(now.time);
+    if request.intent.as_ref().is_some_and(too_old) {
         return Ok((None, Err(Error::RequestIdTooOld)));
     }
     match &request.deed {

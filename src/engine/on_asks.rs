@@ -7,7 +7,6 @@ use super::world::{Missing, World};
 use crate::ask::{
     self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Policy,
     Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
-    limits,
 };
 use crate::error::Error;
 use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};
@@ -220,7 +219,7 @@ pub(super) fn forget(world: &mut World, key: &ReceiptKey, now: Now) -> Verdict {
         Subject::Ask(ask) => world.ask(ask)?.is_some(),
         Subject::Session(..) | Subject::Work(_) | Subject::Ticket(..) => false,
     };
-    if kept_for_ask || receipt.time + limits::RECEIPT_KEEP > now.time {
+    if kept_for_ask || key.request.remembered_until(receipt.time) > now.time {
         return Ok((None, done));
     }
     Ok((Some(Change { removes: vec![Key::Receipt(key.clone())], ..Change::default() }), done))

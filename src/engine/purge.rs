@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::request::Deed;
-use crate::ask::{Span, limits};
+use crate::ask::Span;
 use crate::error::Error;
 use futures_util::future::join_all;
 use std::time::Duration;
@@ -32,7 +32,9 @@ async fn walk(engine: &Engine) -> Result<(), Error> {
         let Some(last) = receipts.last() else { return Ok(()) };
         after = Some(last.key.clone());
         let now = engine.now();
-        let old = receipts.iter().filter(|receipt| receipt.time + limits::RECEIPT_KEEP <= now);
+        let old = receipts
+            .iter()
+            .filter(|receipt| receipt.key.request.remembered_until(receipt.time) <= now);
         let forget = old.map(|receipt| engine.submit_own(Deed::Forget(receipt.key.clone())));
         for reply in join_all(forget).await {
             reply?;

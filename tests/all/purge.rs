@@ -104,6 +104,21 @@ async fn a_receipt_goes_after_a_week_and_not_before_its_ask() {
     eventually(walked).await;
 }
 
+#[test]
+fn a_request_of_a_clock_that_is_ahead_is_remembered_while_it_is_good() {
+    let now = Timestamp::from_millis(1_800_000_000_000);
+    let ahead = now + Span::from_hours(48);
+    let week = limits::RECEIPT_KEEP;
+    assert_eq!(fresh().remembered_until(now), now + week);
+    assert_eq!(made_at(now).remembered_until(now), now + week);
+    let early = made_at(ahead);
+    let until = early.remembered_until(now);
+    assert!(until == ahead + week && early.is_too_old(until), "then it is too old to be tried");
+    let absurd = made_at(now + Span::from_hours(24 * 365 * 100));
+    let bounded = now + limits::KEEP_MAX + week;
+    assert_eq!(absurd.remembered_until(now), bounded, "nothing is kept for ever");
+}
+
 #[tokio::test]
 async fn rule_07_a_request_too_old_for_its_receipt_is_refused_rather_than_done_again() {
     let bench = Bench::new().await;

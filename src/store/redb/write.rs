@@ -16,7 +16,7 @@ use ::redb::ReadableTable;
 /// What a commit means to the index.
 pub(super) enum Effect {
     /// An ask is listed so.
-    Put(Row),
+    Put(Box<Row>),
     /// An ask is settled and delivered.
     Settle(AskId),
     /// An ask is removed.
@@ -108,7 +108,7 @@ impl Tables<Writing<'_>> {
         match Row::of(ask) {
             Some(row) => {
                 self.live.insert(&id, encode(&row)?.as_slice())?;
-                effects.push(Effect::Put(row));
+                effects.push(Effect::Put(Box::new(row)));
             }
             None => {
                 self.live.remove(&id)?;
