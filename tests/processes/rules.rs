@@ -6,6 +6,7 @@ use askway::cli::place;
 use askway::grpc::v1;
 use rustix::process::Signal;
 use serde_json::Value;
+use std::io::BufRead;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -79,6 +80,32 @@ fn c74_a_waiter_that_was_stopped_has_its_answer_once_it_goes_on() {
     assert_eq!(told.json()["outcome"]["kind"], "answered");
     let delivery = daemon.verb(None, &["show", &id]).json()["delivery"]["state"].clone();
     assert_eq!(delivery, "acknowledged");
+}
+
+#[test]
+fn an_inbox_that_is_watched_tells_what_comes_changes_and_leaves_over_a_restart() {
+    let mut daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let first = file(&daemon, &worker, &["First?", "-o", "A", "-o", "B"]);
+    let mut watch = daemon.command(&["inbox", "--watch", "--json"]);
+    let mut watch = watch.stdout(Stdio::piped()).spawn().expect("it starts");
+    let out = watch.stdout.take().expect("piped");
+    let mut lines = std::io::BufReader::new(out).lines();
+    let mut next = |what: &str, id: &str| {
+        let line: Value = serde_json::from_str(&lines.next().expect("a line").unwrap()).unwrap();
+        assert_eq!((&line["what"], &line["ask"]["id"]), (&what.into(), &id.into()), "{line}");
+        line
+    };
+    daemon.verb(Some(&lead), &["escalate", &first, "-m", "not mine"]).ends(0);
+    assert_eq!(next("came", &first)["ask"]["hop"]["reason"], "not mine");
+    daemon.verb(None, &["claim", &first]).ends(0);
+    assert_eq!(next("changed", &first)["ask"]["claim"]["person"], "owner");
+    daemon.kill();
+    daemon.restart();
+    daemon.verb(None, &["answer", &first, "A"]).ends(0);
+    assert_eq!(next("left", &first)["ask"]["outcome"]["kind"], "answered");
+    signal(&watch, Signal::INT);
+    assert_eq!(watch.wait().expect("it ends").code(), Some(130));
 }
 
 #[test]

@@ -221,6 +221,12 @@ pub fn event(event: &v1::Event, now: i64) -> String {
     text
 }
 
+/// The time of day here, for a line that is read later: `10:32:05`.
+pub fn clock(now: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(now).unwrap_or_default();
+    time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
+}
+
 /// How long from now an instant is: `in 12m`; `now` where it has passed.
 pub fn future(time: Option<prost_types::Timestamp>, now: i64) -> String {
     future_of(millis(time), now)
@@ -267,7 +273,7 @@ fn question(question: &v1::Question) -> String {
     text
 }
 
-fn actor(actor: Option<&v1::Actor>) -> String {
+pub fn actor(actor: Option<&v1::Actor>) -> String {
     match actor.and_then(|actor| actor.who.as_ref()) {
         Some(v1::actor::Who::Session(session)) => visible_line(&session.agent).into_owned(),
         Some(v1::actor::Who::Person(name) | v1::actor::Who::Host(name)) => {

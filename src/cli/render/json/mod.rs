@@ -13,7 +13,9 @@ use crate::grpc::v1;
 use deliveries::Delivered;
 use serde::Serialize;
 use sessions::{Sent, Session, SessionReceipt, Status};
-use shapes::{Ask, By, Event, Failed, Fault, Field, Hop, Outcome, Receipt, WaitingOn, text, time};
+use shapes::{
+    Ask, By, Event, Failed, Fault, Field, Followed, Hop, Outcome, Receipt, WaitingOn, text, time,
+};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -34,6 +36,15 @@ pub fn receipt(receipt: &v1::Receipt) -> String {
         ask: receipt.ask.as_ref().map(Ask::of),
         differs: &receipt.differs,
     })
+}
+
+/// One line for an ask that came, changed or left while it was watched, at `now` in milliseconds.
+pub fn followed(what: &'static str, now: i64, ask: &v1::Ask) -> String {
+    let at = prost_types::Timestamp {
+        seconds: now.div_euclid(1_000),
+        nanos: now.rem_euclid(1_000) as i32 * 1_000_000,
+    };
+    line(&Followed { what, time: time(Some(at)), ask: Ask::of(ask) })
 }
 
 /// One line for an event of the ask `ask`.

@@ -160,6 +160,13 @@ pub struct Seen<'a> {
 }
 
 #[derive(Serialize)]
+pub struct Followed<'a> {
+    pub what: &'static str,
+    pub time: Option<String>,
+    pub ask: Ask<'a>,
+}
+
+#[derive(Serialize)]
 pub struct Receipt<'a> {
     pub result: &'static str,
     pub replayed: bool,

@@ -1,4 +1,7 @@
-//! `askway inbox`: the open asks that wait on the caller; with `--wait`, blocks until there is one.
+//! `askway inbox`: the open asks that wait on the caller; with `--wait`, blocks until there is one; with
+//! `--watch`, goes on telling ([`follow`]).
+
+mod follow;
 
 use super::render::human;
 use super::{Context, Exit, Failure, Out, session, typed};
@@ -14,6 +17,7 @@ const HELP: &str = "\
 Examples:
   askway inbox --all
   askway inbox --wait 10m --json
+  askway inbox --watch
   askway inbox --outcome declined --since 2h
   askway inbox --all --text cache
 
@@ -30,6 +34,9 @@ pub struct Args {
     /// Block so long until something waits on you
     #[arg(long, value_name = "TIME", value_parser = typed::duration, conflicts_with_all = ["all", "Which"])]
     wait: Option<Duration>,
+    /// Go on telling what comes, changes and leaves, a line each
+    #[arg(long, conflicts_with_all = ["wait", "Which"])]
+    watch: bool,
     #[command(flatten)]
     which: Which,
 }
@@ -87,6 +94,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         true => v1::AskScope::Visible,
         false => v1::AskScope::WaitingOnMe,
     };
+    if args.watch {
+        return follow::follow(context, scope, out).await;
+    }
     let filter = filter(args.which, context).await?;
     // The first look is not patient: a daemon that is away is never an empty inbox.
     let mut asks = context.client.find_asks(scope, filter).await?;

@@ -1,0 +1,156 @@
+//! `askway inbox --watch`: what comes, changes and leaves, a line each, for as long as somebody reads.
+//! Lines are only ever added, so that it works in a pipe and for who listens to a screen.
+
+use crate::ask::text::{brief, visible_line};
+use crate::cli::render::{human, json};
+use crate::cli::{Context, Exit, Failure, Out, context};
+use crate::client::Client;
+use crate::grpc::v1;
+use std::collections::BTreeMap;
+use tokio_stream::StreamExt;
+use v1::watch_inbox_response::Message;
+
+/// Tells until nobody reads any more. The watch takes itself up again over a daemon's restart, and
+/// what was told before is not told again.
+pub(super) async fn follow(
+    context: &Context,
+    scope: v1::AskScope,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
+    let client = context.patient();
+    let mut watch = client.watch_inbox(scope);
+    let mut told = Told { client: &client, you: context.person(), known: BTreeMap::new() };
+    while let Some(message) = watch.next().await.transpose()? {
+        match message {
+            Message::Snapshot(snapshot) => {
+                let is_there = |id: &String| snapshot.asks.iter().any(|ask| ask.id == *id);
+                let left: Vec<_> = told.known.keys().filter(|id| !is_there(id)).cloned().collect();
+                told.leave(left, out).await?;
+                told.come(snapshot.asks, out)?;
+            }
+            Message::Change(change) => {
+                told.leave(change.left_ask_ids, out).await?;
+                told.come(change.came.into_iter().chain(change.changed), out)?;
+            }
+            Message::Idle(_) => {}
+        }
+        if !out.flush()? {
+            return Ok(Exit::Done);
+        }
+    }
+    Err(Failure::unexpected("the watch ended by itself").then("askway inbox --watch"))
+}
+
+/// The asks as they were told last.
+struct Told<'a> {
+    client: &'a Client,
+    you: Option<&'a str>,
+    known: BTreeMap<String, v1::Ask>,
+}
+
+impl Told<'_> {
+    fn come(
+        &mut self,
+        asks: impl IntoIterator<Item = v1::Ask>,
+        out: &mut Out,
+    ) -> Result<(), Failure> {
+        for ask in asks {
+            match self.known.get(&ask.id) {
+                None => {
+                    let listed = human::listed(&ask, self.you, human::now(), true);
+                    tell("came", &ask, &listed, out)?;
+                }
+                Some(before) => {
+                    for line in news(before, &ask) {
+                        tell("changed", &ask, &line, out)?;
+                    }
+                }
+            }
+            self.known.insert(ask.id.clone(), ask);
+        }
+        Ok(())
+    }
+
+    async fn leave(&mut self, ids: Vec<String>, out: &mut Out) -> Result<(), Failure> {
+        for id in ids {
+            self.known.remove(&id);
+            let ask = match context::read(self.client, &id).await {
+                Ok(ask) => ask,
+                // Kept long enough, or not this caller's to see any more.
+                Err(failure) if failure.exit == Exit::NotFound => continue,
+                Err(failure) => return Err(failure),
+            };
+            let how = match &ask.outcome {
+                Some(outcome) => human::outcome_line(outcome),
+                None => format!("waits on {} now", human::waited_on(&ask)),
+            };
+            tell("left", &ask, &format!("{}  {how}", visible_line(&ask.id)), out)?;
+        }
+        Ok(())
+    }
+}
+
+fn tell(what: &'static str, ask: &v1::Ask, line: &str, out: &mut Out) -> Result<(), Failure> {
+    if out.json {
+        return out.line(&json::followed(what, human::now(), ask));
+    }
+    out.line(&format!("{} {line}", human::clock(human::now())))
+}
+
+/// What has happened to an ask between two tellings, in words.
+fn news(before: &v1::Ask, after: &v1::Ask) -> Vec<String> {
+    let id = visible_line(&after.id);
+    let mut lines = Vec::new();
+    let hop = |ask: &v1::Ask| ask.hop.as_ref().map(|hop| hop.index);
+    if hop(before) != hop(after) {
+        let reason = after.hop.as_ref().map(|hop| visible_line(&hop.reason)).unwrap_or_default();
+        lines.push(format!("{id}  escalated to {}: {reason}", human::waited_on(after)));
+    }
+    let heard = before.turns.last().map_or(0, |turn| turn.revision);
+    for turn in after.turns.iter().filter(|turn| turn.revision > heard) {
+        let who = human::actor(turn.by.as_ref());
+        lines.push(format!("{id}  {who} said: {}", brief(&turn.text)));
+    }
+    let on_it = |ask: &v1::Ask| ask.claim.as_ref().map(|claim| claim.person.clone());
+    match (on_it(before), on_it(after)) {
+        (before, after) if before == after => {}
+        (_, Some(person)) => lines.push(format!("{id}  {} is on it", visible_line(&person))),
+        (_, None) => lines.push(format!("{id}  nobody is on it any more")),
+    }
+    match (&before.asker_gone_time, &after.asker_gone_time) {
+        (None, Some(_)) => lines.push(format!("{id}  its asker is gone")),
+        (Some(_), None) => lines.push(format!("{id}  its asker is back")),
+        _ => {}
+    }
+    let waits = |ask: &v1::Ask| ask.expiry.as_ref().map(|e| e.waits_reason.clone());
+    if let Some(why) =
+        waits(after).filter(|why| !why.is_empty() && waits(before).as_ref() != Some(why))
+    {
+        lines.push(format!("{id}  {why}"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::fixture;
+
+    #[test]
+    fn what_happened_between_two_tellings_is_said_once_each() {
+        assert_eq!(news(&fixture::open(), &fixture::open()), [""; 0]);
+        let moved = news(&fixture::open(), &fixture::with_people());
+        assert_eq!(moved.len(), 1);
+        assert!(moved[0].ends_with("escalated to owner: not mine to decide"), "{moved:?}");
+        let said = news(&fixture::open(), &fixture::spoken());
+        assert!(said.len() == 1 && said[0].ends_with("said: How many rows?"), "{said:?}");
+        assert_eq!(news(&fixture::spoken(), &fixture::spoken()), [""; 0]);
+        let claim = v1::Claim { person: "ann\u{1b}".into(), ..Default::default() };
+        let claimed = v1::Ask { claim: Some(claim), ..fixture::open() };
+        assert!(news(&fixture::open(), &claimed)[0].ends_with("ann\\u{1b} is on it"));
+        assert!(news(&claimed, &fixture::open())[0].ends_with("nobody is on it any more"));
+        let gone = v1::Ask { asker_gone_time: Some(Default::default()), ..fixture::open() };
+        assert!(news(&fixture::open(), &gone)[0].ends_with("its asker is gone"));
+        assert!(news(&gone, &fixture::open())[0].ends_with("its asker is back"));
+    }
+}
