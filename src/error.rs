@@ -3,6 +3,7 @@
 //! A *refusal* is an ordinary answer and travels in a receipt; everything else is a fault and
 //! becomes a gRPC status. Both carry a [`Reason`].
 
+use crate::ask::text::brief;
 use crate::ask::{Ask, AskId, Lease, Rejection, StandingNo, Violation};
 use crate::session::Denied;
 use std::fmt;
@@ -235,7 +236,8 @@ impl Error {
 }
 
 fn standing(no: &StandingNo) -> String {
-    let note = no.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+    // On one line: words of theirs must not look like words of ours.
+    let note = no.note.as_deref().map(|note| format!(": {}", brief(note))).unwrap_or_default();
     let by = &no.by;
     format!("{by} has declined this already{note}; leave it to a person, or escalate it")
 }

@@ -1,13 +1,16 @@
 //! What somebody wants done to an ask, and why it may not be.
 
 use super::content::{Content, QuestionOption, Violation};
+use super::decide::replaced;
 use super::names::{
     Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionId, SessionRef,
     WorkId,
 };
 use super::route::{Idle, Route};
 use super::time::Span;
-use super::{Answers, ContentDigest, ExpiryAction, Lease, Policy, Priority, StandingNo};
+use super::{
+    Answers, Ask, ContentDigest, Expiry, ExpiryAction, Lease, Policy, Priority, StandingNo,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -134,8 +137,14 @@ pub enum Command {
     Withdraw { by: SessionRef, note: Option<String> },
     /// Whoever is asked, or a person, speaks to the asker.
     Say { by: Actor, text: String },
-    /// The asker speaks back, and may replace the options of its questions.
-    Reply { by: SessionRef, text: String, options: BTreeMap<String, Vec<QuestionOption>> },
+    /// The asker speaks back, and may replace the options of its questions; `standing` is a person's
+    /// no to what it then asks.
+    Reply {
+        by: SessionRef,
+        text: String,
+        options: BTreeMap<String, Vec<QuestionOption>>,
+        standing: Option<StandingNo>,
+    },
     /// A person was shown this content.
     MarkSeen { by: PersonName, digest: ContentDigest },
     /// A person is on it, for so long; from another claimant only with `take_over`.
@@ -148,8 +157,8 @@ pub enum Command {
     Acknowledge { by: Actor, delivery: u64, lease: Option<LeaseId> },
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
-    /// Time has passed: the timer.
-    Tick { idle: IdleHops },
+    /// Time has passed: the timer. `standing` is a person's no to this content in this tree.
+    Tick { idle: IdleHops, standing: Option<StandingNo> },
 }
 
 impl Command {
@@ -159,7 +168,7 @@ impl Command {
             Command::Ask(filing) => Some(&mut filing.idle),
             Command::Escalate { idle, .. }
             | Command::SessionGone { idle, .. }
-            | Command::Tick { idle } => Some(idle),
+            | Command::Tick { idle, .. } => Some(idle),
             Command::AnswerAgent { .. }
             | Command::Answer { .. }
             | Command::Decline { .. }
@@ -174,11 +183,20 @@ impl Command {
         }
     }
 
-    /// Where it wants to be told of a person's no to the same content in the same tree.
-    pub fn standing(&mut self) -> Option<&mut Option<StandingNo>> {
+    /// Which content's standing no in the tree of `ask` it wants to be told of, and where; none where
+    /// that does not matter to it.
+    pub fn standing(&mut self, ask: &Ask) -> Option<(ContentDigest, &mut Option<StandingNo>)> {
         match self {
-            Command::Ask(filing) => Some(&mut filing.standing),
-            Command::AnswerAgent { standing, .. } => Some(standing),
+            Command::AnswerAgent { standing, .. } => Some((ask.digest, standing)),
+            Command::Reply { options, standing, .. } => {
+                let content = replaced(ask, options).ok().flatten()?;
+                Some((content.digest(), standing))
+            }
+            Command::Tick { standing, .. } => {
+                let default = |expiry: &Expiry| expiry.action == ExpiryAction::Default;
+                ask.expiry.as_ref().filter(|expiry| default(expiry))?;
+                Some((ask.digest, standing))
+            }
             _ => None,
         }
     }

@@ -26,7 +26,8 @@ use super::names::{Actor, PersonName, SessionRef};
 use super::route::{Cause, Idle, Target};
 use super::time::{Now, Span};
 use super::{
-    Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, State,
+    Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption,
+    StandingNo, State,
 };
 use super::{answer, deliveries, limits, text};
 use std::collections::BTreeMap;
@@ -55,9 +56,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
         (State::Open, C::AnswerAgent { by, digest, answers, standing }) => {
             whose_turn(ask, by)?;
             whole(ask, *digest, answers)?;
-            if let Some(standing) = standing.as_ref().filter(|standing| standing.stands(now)) {
-                return Err(Rejection::StandingDecline(Box::new(standing.clone())));
-            }
+            not_declined(standing.as_ref(), now)?;
             once(EventKind::Answered { by: Actor::Session(by.clone()), answers: answers.clone() })
         }
         (State::Open, C::Answer { by, digest, answers }) => {
@@ -85,10 +84,11 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             turn(ask, text)?;
             once(EventKind::Said { by: by.clone(), text: text.clone() })
         }
-        (State::Open, C::Reply { by, text, options }) => {
+        (State::Open, C::Reply { by, text, options, standing }) => {
             only_asker(ask, by)?;
             turn(ask, text)?;
             let content = replaced(ask, options)?;
+            not_declined(standing.as_ref(), now)?;
             let expiry =
                 ask.expiry.map(|expiry| Expiry::new(expiry.after, expiry.action, now.time));
             once(EventKind::Replied { by: by.clone(), text: text.clone(), content, expiry })
@@ -128,7 +128,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
                 _ => nothing(),
             }
         }
-        (State::Open, C::Tick { idle }) => Ok(tick(ask, idle, now)),
+        (State::Open, C::Tick { idle, standing }) => Ok(tick(ask, idle, standing.as_ref(), now)),
         (_, C::Lease { by, lease, holder, length, extend }) => {
             let until = now.time + deliveries::lease(ask, by, holder, *length, *extend, now)?;
             if !ask.is_unread() {
@@ -308,6 +308,14 @@ fn only_asker(ask: &Ask, session: &SessionRef) -> Result<(), Rejection> {
     if ask.asker == *session { Ok(()) } else { Err(Rejection::NotAsker) }
 }
 
+/// No session says otherwise than a person whose no still stands, nor asks for another answer to it.
+fn not_declined(standing: Option<&StandingNo>, now: Now) -> Result<(), Rejection> {
+    match standing.filter(|standing| standing.stands(now)) {
+        Some(standing) => Err(Rejection::StandingDecline(Box::new(standing.clone()))),
+        None => Ok(()),
+    }
+}
+
 /// Rule 20: what was decided on is what is there.
 fn shown(ask: &Ask, digest: ContentDigest) -> Result<(), Rejection> {
     if ask.digest == digest { Ok(()) } else { Err(Rejection::Stale) }
@@ -364,7 +372,7 @@ fn claim(
 }
 
 /// The content with the options a reply replaces; none when it replaces none.
-fn replaced(
+pub(super) fn replaced(
     ask: &Ask,
     options: &BTreeMap<String, Vec<QuestionOption>>,
 ) -> Result<Option<Content>, Rejection> {

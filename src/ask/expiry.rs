@@ -4,6 +4,7 @@
 //! |---------------------------------------------------------|----------------------------------------|
 //! | a session is asked                                      | to the first people, the expiry is gone |
 //! | people are asked, *stop*                                | expired                                |
+//! | people are asked, *default*, a person's no to it stands | open; a person decides                 |
 //! | people are asked, *default*, a person spoke last        | open; the asker's reply starts it anew |
 //! | people are asked, *default*, nobody was shown it        | open; a showing starts the window      |
 //! | people are asked, *default*, shown for less than the window | open until the window has run      |
@@ -13,7 +14,9 @@
 //! minute left after that.
 
 use super::event::EventKind;
-use super::{Answers, Ask, Content, Now, Span, Timestamp, Violation, answer, limits, text};
+use super::{
+    Answers, Ask, Content, Now, Span, StandingNo, Timestamp, Violation, answer, limits, text,
+};
 use serde::{Deserialize, Serialize};
 
 /// The asker's own deadline, and what happens then.
@@ -59,17 +62,18 @@ pub enum WhyNoDefault {
     ShownLately,
     /// The last turn is a person's.
     PersonSpoke,
+    /// A person has said no to the same content in this tree, and that still stands.
+    Declined,
 }
 
 impl WhyNoDefault {
     /// The same as a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            WhyNoDefault::NotShown => "the default waits until a person has been shown this",
-            WhyNoDefault::ShownLately => "the default waits while a person may still be reading",
-            WhyNoDefault::PersonSpoke => {
-                "the default waits: a person spoke, the asker replies next"
-            }
+            WhyNoDefault::NotShown => "nobody has been shown it yet",
+            WhyNoDefault::ShownLately => "a person may still be reading it",
+            WhyNoDefault::PersonSpoke => "a person spoke, and the asker replies next",
+            WhyNoDefault::Declined => "a person has said no to this, and that stands",
         }
     }
 }
@@ -102,9 +106,17 @@ impl Expiry {
 }
 
 /// What an expiry that is due does to an ask that waits on people.
-pub(super) fn at_expiry(ask: &Ask, action: ExpiryAction, now: Now) -> EventKind {
+pub(super) fn at_expiry(
+    ask: &Ask,
+    action: ExpiryAction,
+    standing: Option<&StandingNo>,
+    now: Now,
+) -> EventKind {
     if action == ExpiryAction::Stop {
         return EventKind::Expired { answers: None };
+    }
+    if standing.is_some_and(|standing| standing.stands(now)) {
+        return EventKind::DefaultHeld { why: WhyNoDefault::Declined, until: None };
     }
     if ask.person_spoke_last() {
         return EventKind::DefaultHeld { why: WhyNoDefault::PersonSpoke, until: None };

@@ -9,7 +9,7 @@ use super::expiry::at_expiry;
 use super::names::Actor;
 use super::route::{Cause, Target};
 use super::time::Now;
-use super::{Ask, evolve, limits};
+use super::{Ask, StandingNo, evolve, limits};
 
 /// Moves it on for whoever is asked, or a person, from the hop they saw.
 pub(super) fn escalate(
@@ -79,10 +79,15 @@ fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
 }
 
 /// Whatever is due, in due order, each as if alone (rules 3 and 22).
-pub(super) fn tick(ask: &Ask, idle: &IdleHops, now: Now) -> Vec<Event> {
+pub(super) fn tick(
+    ask: &Ask,
+    idle: &IdleHops,
+    standing: Option<&StandingNo>,
+    now: Now,
+) -> Vec<Event> {
     let mut ask = ask.clone();
     let mut events = Vec::new();
-    while let Some(kind) = due(&ask, idle, now) {
+    while let Some(kind) = due(&ask, idle, standing, now) {
         let event = Event { revision: ask.revision + 1, time: now.time, kind };
         ask = evolve(Some(ask), &event);
         events.push(event);
@@ -90,7 +95,7 @@ pub(super) fn tick(ask: &Ask, idle: &IdleHops, now: Now) -> Vec<Event> {
     events
 }
 
-fn due(ask: &Ask, idle: &IdleHops, now: Now) -> Option<EventKind> {
+fn due(ask: &Ask, idle: &IdleHops, standing: Option<&StandingNo>, now: Now) -> Option<EventKind> {
     if !ask.is_open() {
         return None;
     }
@@ -117,7 +122,7 @@ fn due(ask: &Ask, idle: &IdleHops, now: Now) -> Option<EventKind> {
         }
         Timer::Expiry => match ask.route.target(ask.hop.index) {
             Target::Session(_) => EventKind::Escalated(to_people(ask, idle, now)),
-            Target::People { .. } => at_expiry(ask, ask.expiry?.action, now),
+            Target::People { .. } => at_expiry(ask, ask.expiry?.action, standing, now),
         },
     })
 }

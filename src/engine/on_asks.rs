@@ -196,7 +196,7 @@ fn gone_how(session: &Session) -> Option<Gone> {
 pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) -> Verdict {
     match world.ask(id)? {
         Some(ask) if ask.is_past_retention(now) => purge(world, &ask),
-        _ => on_ask(world, request, id, &Command::Tick { idle: vec![] }, now),
+        _ => on_ask(world, request, id, &Command::Tick { idle: vec![], standing: None }, now),
     }
 }
 
@@ -295,8 +295,8 @@ impl Folding {
                 };
                 *idle = idle_hops(world, &ask.route, waiting, &ask.asker, ask.work)?;
             }
-            if let Some(standing) = command.standing() {
-                *standing = world.standing((ask.tree, ask.digest))?.as_deref().cloned();
+            if let Some((digest, standing)) = command.standing(ask) {
+                *standing = world.standing((ask.tree, digest))?.as_deref().cloned();
             }
         }
         match decide(Some(ask), &command, now) {

@@ -351,7 +351,8 @@ impl Ticket {
             tree: from.tree,
             chain,
             blocking: self.manner.blocking.then_some(taker.stay),
-            may_ask: self.manner.may_ask,
+            // What is sent on is no way around it.
+            may_ask: self.manner.may_ask && from.may_ask,
             create_time: now.time,
         };
         let spent = Ticket {

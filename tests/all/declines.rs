@@ -1,7 +1,10 @@
 //! A person's no binds in the whole tree of works, for a while, and against every session.
 
 use crate::bench::*;
-use askway::ask::{Actor, Ask, Draft, Ending, PersonName, Policy, Span, limits};
+use askway::ask::{
+    Actor, Ask, Draft, Ending, ExpiryAction, ExpiryClock, PersonName, Policy, Span, WhyNoDefault,
+    limits,
+};
 use askway::error::Reason;
 use askway::service::Verdict;
 
@@ -131,4 +134,46 @@ async fn a_no_and_a_sessions_yes_at_once_agree_with_what_stands() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn rule_04_no_silence_overrules_a_persons_no() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let other = bench.child("other", &lead, false).await;
+    let mut wanted = draft("drop the table?");
+    wanted.content.questions[0].options[0].recommended = true;
+    wanted.expire = Some((Span::from_mins(10), ExpiryAction::Default));
+    let mine = accepted(bench.file(&worker, wanted.clone()).await);
+    let twin = accepted(bench.file(&other, wanted).await);
+    accepted(bench.escalate(&lead, &mine).await);
+    bench.show(&mine).await;
+    accepted(bench.decline(&twin, NOTE).await);
+    bench.advance(Span::from_mins(10));
+    let held = bench
+        .until(mine.id, |ask| {
+            let clock = ask.expiry.map(|expiry| expiry.clock);
+            clock == Some(ExpiryClock::Waits(WhyNoDefault::Declined))
+        })
+        .await;
+    assert!(held.is_open(), "a person decides it");
+    accepted(bench.answer(&held).await);
+}
+
+#[tokio::test]
+async fn a_reply_leads_to_no_content_that_a_person_declined() {
+    let bench = Bench::new().await;
+    let (_, worker) = bench.pair().await;
+    let declined = bench.ask(&worker, "drop the table?").await;
+    accepted(bench.decline(&declined, NOTE).await);
+    bench.acknowledge(&worker, declined.id).await;
+    let mut other = draft("drop the table?");
+    let offered = other.content.questions[0].options.clone();
+    other.content.questions[0].options[1].label = "nope".into();
+    let ask = accepted(bench.file(&worker, other).await);
+    let options = [("q1".to_owned(), offered)].into();
+    let said =
+        bench.service.reply(&worker.caller, fresh(), ask.id, "I meant these".into(), options);
+    assert_eq!(refused(said.await), Reason::StandingDecline);
+    assert_eq!(bench.get(ask.id).await.digest, ask.digest, "nothing changed");
 }

@@ -214,6 +214,9 @@ async fn a_work_whose_sender_wants_no_asks_has_none() {
     let sent = bench.service.send_work(&lead.caller, fresh(), None, manner).await.unwrap();
     let worker = bench.enroll("worker", None, Manner::default(), sent.ticket).await;
     assert_eq!(refused(bench.file(&worker, draft("which store?")).await), Reason::MayNotAsk);
+    let below = bench.child("below", &worker, false).await;
+    let sent_on = bench.file(&below, draft("from further down?")).await;
+    assert_eq!(refused(sent_on), Reason::MayNotAsk, "to send it on is no way around it");
     bench.send(&lead, &worker).await;
     bench.ask(&worker, "for another work?").await;
     let first = session(&bench, &worker).await.works[0];

@@ -62,9 +62,10 @@ fn happened(row: &str, ask: Ask) -> Ask {
         "others-content" => {
             let ask = shown(&ask, 10);
             let other = reply("or Redis", &["Redis"]);
-            let Command::Reply { mut options, text, by } = other else { unreachable!() };
+            let Command::Reply { mut options, text, by, .. } = other else { unreachable!() };
             options.get_mut("store").unwrap()[0].recommended = true;
-            let changed = then(&ask, &Command::Reply { options, text, by }, after(mins(11)));
+            let changed =
+                then(&ask, &Command::Reply { options, text, by, standing: None }, after(mins(11)));
             assert_eq!(due(&changed), Some(FILED + mins(71)));
             changed
         }
@@ -88,11 +89,11 @@ fn happened(row: &str, ask: Ask) -> Ask {
         }
         "new-options-due" => {
             let ask = shown(&ask, 10);
-            let Command::Reply { by, text, mut options } = reply("2 GB", &["SQLite"]) else {
+            let Command::Reply { by, text, mut options, .. } = reply("2 GB", &["SQLite"]) else {
                 unreachable!()
             };
             options.get_mut("store").unwrap()[0].recommended = true;
-            then(&ask, &Command::Reply { by, text, options }, after(mins(30)))
+            then(&ask, &Command::Reply { by, text, options, standing: None }, after(mins(30)))
         }
         "claimed" | "claim-lapsed" => claimed(&shown(&ask, 10)),
         "released" | "released-due" => {

@@ -162,7 +162,7 @@ fn awake(ask: &Ask) -> IdleHops {
 }
 
 fn tick(ask: &Ask) -> Command {
-    Command::Tick { idle: awake(ask) }
+    Command::Tick { idle: awake(ask), standing: None }
 }
 
 fn answer_agent(ask: &Ask, by: SessionRef) -> Command {
@@ -192,7 +192,12 @@ fn say(by: Actor) -> Command {
 fn reply(text: &str, labels: &[&str]) -> Command {
     let options = labels.iter().map(|label| option(label)).collect::<Vec<_>>();
     let replaced = (!options.is_empty()).then(|| ("store".to_owned(), options));
-    Command::Reply { by: worker(), text: text.into(), options: replaced.into_iter().collect() }
+    Command::Reply {
+        by: worker(),
+        text: text.into(),
+        options: replaced.into_iter().collect(),
+        standing: None,
+    }
 }
 
 fn claim(by: &str, minutes: u64, take_over: bool) -> Command {

@@ -400,7 +400,7 @@ impl World {
                 let said = naive.reply(By::Session(session), set.as_ref(), now);
                 let options = set.iter().map(|set| ("store".to_owned(), options(set))).collect();
                 let by = sessions()[session].clone();
-                (Command::Reply { by, text: "so it is".into(), options }, said)
+                (Command::Reply { by, text: "so it is".into(), options, standing: None }, said)
             }
             16..20 => (Command::MarkSeen { by: name, digest }, naive.mark_seen(person, fresh, now)),
             20..23 => {
@@ -431,7 +431,7 @@ impl World {
             }
             _ => {
                 naive.tick(&idle, now, awake);
-                (Command::Tick { idle }, Ok(()))
+                (Command::Tick { idle, standing: None }, Ok(()))
             }
         }
     }

@@ -186,7 +186,7 @@ impl Attempt {
                     ("store".to_owned(), each.collect())
                 });
                 let options = options.into_iter().collect();
-                Command::Reply { by: session(by), text: "so it is".into(), options }
+                Command::Reply { by: session(by), text: "so it is".into(), options, standing: None }
             }
             Attempt::MarkSeen(by, fresh) => {
                 Command::MarkSeen { by: person(by), digest: digest(fresh) }
@@ -212,7 +212,7 @@ impl Attempt {
                 gone: if *for_good { ended() } else { Gone::Paused },
                 idle: facts(drawn),
             },
-            Attempt::Tick(_, drawn) => Command::Tick { idle: facts(drawn) },
+            Attempt::Tick(_, drawn) => Command::Tick { idle: facts(drawn), standing: None },
         }
     }
 }

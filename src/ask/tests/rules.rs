@@ -107,7 +107,7 @@ fn rule_04_an_expiry_never_lands_on_a_session() {
         Some(mins(60)),
     );
     let idle = vec![None, Some(Idle::EmptyGroup), None, None];
-    ask = then(&ask, &Command::Tick { idle }, after(mins(60)));
+    ask = then(&ask, &Command::Tick { idle, standing: None }, after(mins(60)));
     assert!(ask.waits_on_person(&owner()));
     assert_eq!(ask.hop.skipped, [Skipped { hop: 1, why: Idle::EmptyGroup }]);
 }
@@ -177,7 +177,7 @@ fn rule_09_idle_hop_no_waiting() {
         // On the way up.
         let ask = filed(vec![to_session(chief(), 5), first, last()], None);
         let idle = vec![None, Some(why), None];
-        let ask = then(&ask, &Command::Tick { idle }, after(mins(5)));
+        let ask = then(&ask, &Command::Tick { idle, standing: None }, after(mins(5)));
         assert_eq!((ask.hop.index, ask.hop.cause), (2, Cause::Timeout));
         assert_eq!(ask.hop.skipped, [Skipped { hop: 1, why }]);
     }

@@ -312,12 +312,15 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "Say person" => say(Actor::Person(person("ann"))),
         "Say blank" => Command::Say { by: by_owner, text: " \n\u{200b}".into() },
         "Reply asker" => reply("2 GB", &["Redis", "SQLite"]),
-        "Reply asked" => {
-            Command::Reply { by: lead(), text: "2 GB".into(), options: BTreeMap::new() }
-        }
+        "Reply asked" => Command::Reply {
+            by: lead(),
+            text: "2 GB".into(),
+            options: BTreeMap::new(),
+            standing: None,
+        },
         "Reply unknown" => {
             let options = BTreeMap::from([("nothing".into(), vec![option("a")])]);
-            Command::Reply { by: worker(), text: "2 GB".into(), options }
+            Command::Reply { by: worker(), text: "2 GB".into(), options, standing: None }
         }
         "MarkSeen person" => Command::MarkSeen { by: owner(), digest },
         "MarkSeen stale" => Command::MarkSeen { by: owner(), digest: stale },

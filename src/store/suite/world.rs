@@ -342,7 +342,12 @@ impl World {
             3 => Command::Escalate { by: spoken, hop: ask.hop.index, reason: None, idle },
             4 => Command::Withdraw { by: asker, note: None },
             5 => Command::Say { by: spoken, text: "hm".into() },
-            6 => Command::Reply { by: asker, text: "so".into(), options: BTreeMap::new() },
+            6 => Command::Reply {
+                by: asker,
+                text: "so".into(),
+                options: BTreeMap::new(),
+                standing: None,
+            },
             7 => Command::MarkSeen { by: person, digest },
             8 => Command::Claim { by: person, length: Span::from_mins(5), take_over: true },
             9 => Command::Release { by: person },
@@ -353,7 +358,7 @@ impl World {
                 let session = *self.dice.pick(&[asker.session, waiting.session]);
                 Command::SessionGone { session, gone, idle }
             }
-            _ => Command::Tick { idle },
+            _ => Command::Tick { idle, standing: None },
         }
     }
 
