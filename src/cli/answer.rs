@@ -32,7 +32,7 @@ pub struct Args {
     intent: Intent,
 }
 
-/// Sends the answer, bound to the content as it is now.
+/// Sends the answer, bound to the content that was shown.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let typed = match args.file {
         Some(path) => Some(file::answers(&file::read(path).await?)?),
@@ -44,7 +44,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         None => to_the_one_question(&ask, args.labels, args.text)?,
     };
     let request_id = args.intent.into_id();
-    let content_digest = args.content_digest.unwrap_or(ask.content_digest);
+    let content_digest = context.bound_to(args.content_digest, &ask);
     let ask_id = ask.id;
     let receipt = if context.is_session {
         let request = v1::AnswerAgentRequest { request_id, ask_id, content_digest, answers };

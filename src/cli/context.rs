@@ -1,6 +1,6 @@
 //! Who calls, and which daemon: found once, before a verb runs.
 
-use super::{Failure, place};
+use super::{Failure, place, shown};
 use crate::ask::PersonName;
 use crate::client::{Address, Client};
 use crate::grpc::v1;
@@ -49,6 +49,19 @@ impl Context {
     /// The person who calls; none where a session does.
     pub fn person(&self) -> Option<&str> {
         (!self.is_session).then_some(self.person.as_str())
+    }
+
+    /// The content an answer to `ask` is bound to: the one named, else what the person at this
+    /// terminal was shown last, else what it is now.
+    pub(super) fn bound_to(&self, named: Option<String>, ask: &v1::Ask) -> String {
+        let shown = || shown::digest(&self.data, &self.person, &ask.id);
+        let shown = || (!self.is_session).then(shown).flatten();
+        named.or_else(shown).unwrap_or_else(|| ask.content_digest.clone())
+    }
+
+    /// Notes that the person at this terminal was shown `ask`.
+    pub(super) fn has_shown(&self, ask: &v1::Ask) {
+        shown::note(&self.data, &self.person, ask);
     }
 
     /// The ask of this id, or of this prefix of one, as it is now.

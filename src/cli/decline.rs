@@ -19,7 +19,7 @@ pub struct Args {
     content_digest: Option<String>,
 }
 
-/// Sends the no, bound to the content as it is now.
+/// Sends the no, bound to the content that was shown.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     if context.is_session {
         let message = "only a person declines; a session moves the ask on to one";
@@ -27,10 +27,11 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             .then(format!("askway escalate {} -m TEXT", args.why.id)));
     }
     let ask = context.read(&args.why.id).await?;
+    let content_digest = context.bound_to(args.content_digest, &ask);
     let request = v1::DeclineRequest {
         request_id: args.why.intent.into_id(),
         ask_id: ask.id,
-        content_digest: args.content_digest.unwrap_or(ask.content_digest),
+        content_digest,
         note: args.why.message,
     };
     let receipt = context.client.decline(request).await?;

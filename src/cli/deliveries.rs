@@ -110,7 +110,13 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
                 lease_token: lease.unwrap_or_default(),
             };
             let said = client.acknowledge_delivery(request).await?;
-            receipt::finish(&said, out, |ask| format!("the asker of {} has it", ask.id))
+            receipt::finish(&said, out, |ask| {
+                let lost = ask.delivery.as_ref().map(|delivery| delivery.state());
+                match lost == Some(v1::DeliveryState::Undeliverable) {
+                    true => format!("{} found nobody, and its sender knows", ask.id),
+                    false => format!("the asker of {} has it", ask.id),
+                }
+            })
         }
         Deed::Extend { id, lease, length, holder, intent } => {
             let ask = super::context::read(&client, &id).await?;

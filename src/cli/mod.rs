@@ -29,6 +29,7 @@ mod serve;
 mod session;
 mod shim;
 mod show;
+mod shown;
 mod status;
 mod typed;
 mod wait;

@@ -72,10 +72,14 @@ pub fn person_token(person: &PersonName) -> PathBuf {
     if *person == PersonName::owner() {
         return OWNER_TOKEN.into();
     }
+    Path::new(PEOPLE).join(format!("{}.token", file_name(person.as_str())))
+}
+
+/// A name of ours as one of a file, which it stays whatever it holds.
+pub(super) fn file_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_@".contains(c);
     let spelled = |c: char| if plain(c) { c.to_string() } else { format!("%{:02x}", u32::from(c)) };
-    let name: String = person.as_str().chars().map(spelled).collect();
-    Path::new(PEOPLE).join(format!("{name}.token"))
+    name.chars().map(spelled).collect()
 }
 
 /// The token of a person of this daemon's.

@@ -70,8 +70,11 @@ fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
         }
         ("STANDING_DECLINE", Some(id), _) => format!("askway escalate {id} -m TEXT"),
         ("LEASED", ..) => "askway deliveries take".to_owned(),
-        ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with one that may; or decide it".to_owned(),
-        ("LAST_HOP" | "TOO_MANY_TURNS", Some(id), _) => format!("askway answer {id} LABEL"),
+        ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with a work that may ask".to_owned(),
+        ("LAST_HOP", Some(id), _) => format!("askway answer {id} LABEL"),
+        ("TOO_MANY_TURNS", Some(id), _) => {
+            format!("askway answer {id} LABEL; or, as the asker, askway withdraw {id}")
+        }
         ("CLAIMED", Some(id), _) => format!("askway claim {id} --take-over"),
         ("NOT_CLAIMED", Some(id), _) => format!("askway claim {id}"),
         ("SESSION_PAUSED", ..) => "askway run --resume SESSION -- COMMAND".to_owned(),

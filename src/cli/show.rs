@@ -25,10 +25,16 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     let arrived = out.flush()?;
     // A program that reads JSON has shown it to nobody yet.
     if let Some(you) = you.filter(|_| arrived && !out.json) {
+        context.has_shown(&ask);
         tell_seen(context, &ask, you).await;
     }
+    let with = match &ask.questions[..] {
+        [one] if one.options.is_empty() => "--text TEXT",
+        [_] => "LABEL",
+        _ => "--file FILE",
+    };
     match &ask.outcome {
-        None => out.note(&format!("next: askway answer {} LABEL", ask.id)),
+        None => out.note(&format!("next: askway answer {} {with}", ask.id)),
         Some(outcome) if !outcome.stands_from_ask_id.is_empty() => {
             out.note(&format!("next: askway show {}", outcome.stands_from_ask_id));
         }

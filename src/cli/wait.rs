@@ -3,6 +3,7 @@
 
 use super::render::human;
 use super::{Context, Exit, Failure, Out, context, typed};
+use crate::ask::text::visible_line;
 use crate::client::{Client, Watched};
 use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
@@ -166,9 +167,15 @@ async fn tell(
             request_id: String::new(),
             delivery_id: delivery_id(id, revision),
         };
-        if let Err(error) = context.client.acknowledge_delivery(request).await {
-            // It has been told, and will be offered again: at least once is what is promised.
-            out.note(&format!("not acknowledged, so it will be told again: {}", error.message));
+        // It has been told, and will be offered again: at least once is what is promised.
+        let why = match context.client.acknowledge_delivery(request).await {
+            Ok(receipt) if receipt.result() == v1::Result::Refused => Some(receipt.message),
+            Ok(_) => None,
+            Err(error) => Some(error.message),
+        };
+        if let Some(why) = why {
+            let why = visible_line(&why);
+            out.note(&format!("not acknowledged, so it will be told again: {why}"));
         }
     }
     Ok(exit)

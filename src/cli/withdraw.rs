@@ -23,10 +23,11 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Exit, Failure> {
     let ask = context.read(&why.id).await?;
+    let is_own = context.is_asker(&ask).await?;
     let request =
         v1::WithdrawRequest { request_id: why.intent.into_id(), ask_id: ask.id, note: why.message };
     let receipt = context.client.withdraw(request).await?;
-    if !is_withdrawn_already(&receipt) {
+    if !is_own || !is_withdrawn_already(&receipt) {
         return receipt::finish(&receipt, out, |ask| format!("withdrawn {}", ask.id));
     }
     out.receipt(&receipt, |_| String::new())?;
@@ -35,7 +36,7 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-/// Only its asker withdraws an ask, so that whoever gets this receipt did it.
+/// Only its asker withdraws an ask: for the asker it is what was wanted.
 fn is_withdrawn_already(receipt: &v1::Receipt) -> bool {
     let outcome = receipt.ask.as_ref().and_then(|ask| ask.outcome.as_ref());
     receipt.result() == v1::Result::Closed

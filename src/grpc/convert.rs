@@ -75,6 +75,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         asked_again: ask.again,
         seen: ask.seen.iter().map(seen).collect(),
         asker_gone_time: None,
+        lease: ask.lease.as_ref().map(lease),
     }
 }
 
@@ -168,7 +169,11 @@ fn waiting_on(target: &Target) -> v1::WaitingOn {
 }
 
 fn route_hop(hop: &ask::Hop) -> v1::RouteHop {
-    v1::RouteHop { to: Some(waiting_on(&hop.to)), timeout: hop.timeout.map(duration) }
+    v1::RouteHop {
+        to: Some(waiting_on(&hop.to)),
+        timeout: hop.timeout.map(duration),
+        within: hop.within.map(duration),
+    }
 }
 
 fn hop(ask: &Ask) -> v1::Hop {
@@ -241,6 +246,10 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
     }
 }
 
+fn lease(lease: &ask::Lease) -> v1::Lease {
+    v1::Lease { holder: lease.holder.clone(), expire_time: Some(timestamp(lease.until)) }
+}
+
 fn delivery_status(delivery: &Delivery, lease: Option<&ask::Lease>) -> v1::DeliveryStatus {
     let (state, reason) = match delivery {
         Delivery::Unread => (v1::DeliveryState::Unread, String::new()),
@@ -249,11 +258,7 @@ fn delivery_status(delivery: &Delivery, lease: Option<&ask::Lease>) -> v1::Deliv
             (v1::DeliveryState::Undeliverable, reason.clone())
         }
     };
-    let lease = lease.map(|lease| v1::Lease {
-        holder: lease.holder.clone(),
-        expire_time: Some(timestamp(lease.until)),
-    });
-    v1::DeliveryStatus { state: state.into(), reason, lease }
+    v1::DeliveryStatus { state: state.into(), reason, lease: lease.map(self::lease) }
 }
 
 /// An event, with the parts of the ask that it changed.

@@ -184,6 +184,7 @@ impl Service {
             by: session_of(caller),
             text: text.clone(),
             options: options.clone(),
+            standing: None,
         })
         .await
     }
@@ -260,12 +261,17 @@ impl Service {
         lease: Option<LeaseId>,
     ) -> Result<Receipt, Error> {
         let call = Call::AcknowledgeDelivery;
-        self.act(caller, call, request, ask, &(revision, lease), |caller| Command::Acknowledge {
-            by: caller.principal.clone().into(),
-            delivery: revision,
-            lease,
-        })
-        .await
+        let payload = (revision, lease);
+        let done = self.act(caller, call, request, ask, &payload, |caller| {
+            let by = caller.principal.clone().into();
+            Command::Acknowledge { by, delivery: revision, lease }
+        });
+        match done.await {
+            Err(Error::NotFound(_)) if self.visible(caller, call, ask).await.is_ok() => Err(
+                Error::NotFound(format!("nothing of {ask} is delivered by revision {revision}")),
+            ),
+            done => done,
+        }
     }
 
     /// Any call on an ask that exists: may the caller, then the command, then its receipt.

@@ -109,6 +109,37 @@ fn an_inbox_that_is_watched_tells_what_comes_changes_and_leaves_over_a_restart()
 }
 
 #[test]
+fn rule_20_an_answer_is_bound_to_what_was_on_the_screen() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Swap?", "-o", "Yes=keep everything", "-o", "No"]);
+    daemon.command(&["show", &id]).output().unwrap();
+    let options = ["-o", "Yes=delete everything", "-o", "No"];
+    let reply = [&["reply", &id, "new options"][..], &options].concat();
+    daemon.verb(Some(&worker), &reply).ends(0);
+    for verb in [&["answer", &id, "Yes"][..], &["decline", &id]] {
+        assert_eq!(daemon.verb(None, verb).ends(7).error()["reason"], "STALE");
+    }
+    let log = daemon.verb(None, &["log", &id]).ends(0).lines();
+    let digests: Vec<_> = log.iter().map(|event| event["content_digest"].clone()).collect();
+    assert_ne!(digests.first(), digests.last(), "the history says what was replaced: {log:?}");
+    daemon.command(&["show", &id]).output().unwrap();
+    daemon.verb(None, &["answer", &id, "Yes"]).ends(0);
+}
+
+#[test]
+fn a_wait_says_that_another_worker_has_the_outcome_in_hand() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    daemon.verb(None, &["answer", &id, "A"]).ends(0);
+    daemon.verb(Some(&worker), &["deliveries", "take", "--as", "one"]).ends(0);
+    let mut wait = daemon.command(&["wait", &id]);
+    let said = Said::by(wait.env(place::TOKEN_VAR, &worker)).ends(0);
+    assert!(said.err.contains("not acknowledged") && said.err.contains("`one`"), "{said:?}");
+}
+
+#[test]
 fn a_persons_no_stands_and_is_asked_over_only_on_purpose() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
@@ -196,7 +227,7 @@ fn work_may_forbid_asks_and_sessions_may_answer_none() {
     assert_eq!((&quiet["answers_none"], &quiet["state"]), (&true.into(), &"paused".into()));
     assert!(quiet["deadline_time"].is_string(), "it says when it ends: {quiet}");
     let root = daemon.command(&["run", "--no-asks", "--as", "a", "--", "true"]).output().unwrap();
-    assert_eq!(root.status.code(), Some(2));
+    assert_eq!(root.status.code(), Some(125));
 }
 
 #[test]

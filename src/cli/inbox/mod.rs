@@ -107,8 +107,8 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         };
     }
     list(&mut asks, scope == v1::AskScope::Visible, context.person(), out)?;
-    out.flush()?;
-    if !past && context.is_session {
+    let arrived = out.flush()?;
+    if arrived && !past && context.is_session {
         know(&context.client, &asks).await?;
     }
     Ok(match args.wait {

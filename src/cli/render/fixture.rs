@@ -43,6 +43,7 @@ pub fn open() -> v1::Ask {
     };
     let lead = v1::WaitingOn { who: Some(v1::waiting_on::Who::Session(session("lead", SENDER))) };
     let hop = |to, seconds: Option<i64>| v1::RouteHop {
+        within: None,
         to: Some(to),
         timeout: seconds.map(|seconds| prost_types::Duration { seconds, nanos: 0 }),
     };

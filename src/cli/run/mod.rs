@@ -100,11 +100,7 @@ pub(super) async fn run(args: Args, out: &mut Out) -> Result<ExitCode, Failure> 
 
 /// What `run` itself fails with: 125, so that it is not taken for the command's.
 pub(super) fn as_run_failure(failure: Failure) -> Failure {
-    let exit = match failure.exit {
-        Exit::Usage => Exit::Usage,
-        _ => Exit::RunFailed,
-    };
-    Failure { exit, ..failure }
+    Failure { exit: Exit::RunFailed, ..failure }
 }
 
 /// A session that is held.
@@ -250,11 +246,7 @@ impl Given {
 }
 
 fn accepted(receipt: Option<v1::SessionReceipt>) -> Result<(), Failure> {
-    let receipt = receipt.unwrap_or_default();
-    match receipt.result() {
-        v1::Result::Accepted => Ok(()),
-        _ => Err(Failure::new(Exit::Refused, &receipt.reason, receipt.message)),
-    }
+    super::receipt::session_verdict(receipt.as_ref()).map(|_| ())
 }
 
 async fn enroll_root(

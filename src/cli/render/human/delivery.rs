@@ -1,6 +1,6 @@
 //! What is on its way to an asker, for people.
 
-use super::{BOLD, PLAIN, barred, future};
+use super::{BOLD, PLAIN, barred, future, millis};
 use crate::ask::text::visible_line;
 use crate::grpc::v1;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub fn delivery(
     if !delivery.lease_token.is_empty() {
         let token = visible_line(&delivery.lease_token);
         text.push_str(&format!(", yours with {token} until that is over {}", future(until, now)));
-    } else if let Some(lease) = ask.and_then(|a| a.delivery.as_ref()?.lease.as_ref()) {
+    } else if let Some(lease) = ask.and_then(|ask| in_force(ask.lease.as_ref(), now)) {
         let who = holder(lease);
         text.push_str(&format!(", in hand of {who}, over {}", future(lease.expire_time, now)));
     }
@@ -33,7 +33,7 @@ pub fn delivery(
 /// Whether the asker has an outcome.
 pub(super) fn delivered(delivery: &v1::DeliveryStatus, now: i64) -> String {
     match delivery.state() {
-        v1::DeliveryState::Unread => match &delivery.lease {
+        v1::DeliveryState::Unread => match in_force(delivery.lease.as_ref(), now) {
             None => "the asker has yet to see it".to_owned(),
             Some(lease) => {
                 let who = holder(lease);
@@ -47,6 +47,11 @@ pub(super) fn delivered(delivery: &v1::DeliveryStatus, now: i64) -> String {
         }
         v1::DeliveryState::Unspecified => "delivery unknown".to_owned(),
     }
+}
+
+/// A lease that is over is nobody's.
+fn in_force(lease: Option<&v1::Lease>, now: i64) -> Option<&v1::Lease> {
+    lease.filter(|lease| millis(lease.expire_time) > now)
 }
 
 fn holder(lease: &v1::Lease) -> Cow<'_, str> {

@@ -20,10 +20,17 @@ pub(super) fn expiry(ask: &v1::Ask, now: i64) -> Option<String> {
         (None, None) => "its deadline has come".to_owned(),
     };
     let mut text = String::new();
+    let who = ask.waiting_on.as_ref().and_then(|waiting_on| waiting_on.who.as_ref());
+    if matches!(who, Some(v1::waiting_on::Who::Session(_))) {
+        let then = "then it comes to people, without a deadline, and nothing is chosen";
+        let when = when.replace("expires in", "its deadline comes in");
+        return Some(format!("{when}; {then}"));
+    }
     match expiry.applies_default {
         false => put(&mut text, &format!("{when}; then it ends, and nothing is chosen")),
         true => {
-            let then = "then, if nobody has chosen, the asker's default stands:";
+            let then =
+                "then, if a person was shown it and nobody has chosen, the asker's default stands:";
             put(&mut text, &format!("{when}; {then}"));
             for asked in &ask.questions {
                 let Some(answer) = expiry.defaults.get(&asked.id) else { continue };

@@ -118,6 +118,9 @@ pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String 
     if let Some(ended) = &ask.outcome {
         let _ = write!(first, ", {}", outcome_line(ended));
     }
+    if let Some(claim) = &ask.claim {
+        let _ = write!(first, ", {} is on it", visible_line(&claim.person));
+    }
     if let Some(next) = waiting::moves(ask, you, now) {
         let _ = write!(first, ", {next}");
     }
@@ -127,8 +130,11 @@ pub fn listed(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> String 
     if let Some(lost) = ask.delivery.as_ref().filter(|d| !d.reason.is_empty()) {
         let _ = write!(first, "; {}", delivery::delivered(lost, now));
     }
-    let asked = ask.questions.first().map(|asked| visible_line(&asked.question).into_owned());
-    let mut asked = asked.unwrap_or_default();
+    let words = |asked: &v1::Question| match asked.header.as_str() {
+        "" => visible_line(&asked.question).into_owned(),
+        header => format!("{}: {}", visible_line(header), visible_line(&asked.question)),
+    };
+    let mut asked = ask.questions.first().map(words).unwrap_or_default();
     if asked.chars().count() > SHOWN_CHARS {
         asked = asked.chars().take(SHOWN_CHARS).chain(['…']).collect();
     }
@@ -215,8 +221,18 @@ pub fn event(event: &v1::Event, now: i64) -> String {
     if let Some(ask) = event.ask.as_ref().filter(|ask| moved && ask.waiting_on.is_some()) {
         let _ = write!(text, ", to {}", waited_on(ask));
     }
+    let replaced = event.ask.as_ref().filter(|_| event.kind() == v1::EventKind::Replied);
+    let replaced = replaced.map_or(&[][..], |ask| &ask.questions);
+    if !replaced.is_empty() {
+        text.push_str(", with other options");
+    }
     if !event.text.is_empty() {
         let _ = write!(text, "\n{}", barred(&event.text));
+    }
+    for asked in replaced {
+        let labels = asked.options.iter().map(|option| visible_line(&option.label).into_owned());
+        let labels: Vec<_> = labels.collect();
+        let _ = write!(text, "\n      {}: {}", visible_line(&asked.id), labels.join(", "));
     }
     text
 }

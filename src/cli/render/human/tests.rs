@@ -21,7 +21,7 @@ fn an_open_ask_reads_as_people_speak() {
         "asked by worker (ses_w0000000000000000000) 3m ago",
         "waiting on lead since 3m ago; comes to you in 12m unless lead answers",
         "hop 1 of 2 of the route default",
-        "expires in 57m; then it ends, and nothing is chosen",
+        "its deadline comes in 57m; then it comes to people, without a deadline, and nothing is chosen",
         "  | It holds a million rows.",
         "  - SQLite (recommended)",
         "  | one file",
@@ -30,15 +30,18 @@ fn an_open_ask_reads_as_people_speak() {
     }
     let text = plain(&ask(&fixture::with_people(), YOU, after(2_000)));
     assert!(text.contains("waiting on owner since 1s ago: it was moved on"), "{text}");
+    assert!(text.contains("\nexpires in 59m 58s; then it ends, and nothing is chosen\n"), "{text}");
     assert!(text.contains("\n  | not mine to decide\n"), "{text}");
 }
 
 #[test]
 fn a_default_says_what_it_is_and_that_nobody_chose_it() {
-    let mut given = fixture::with_default();
+    let people = fixture::with_people();
+    let waiting_on = people.waiting_on;
+    let mut given = v1::Ask { waiting_on, hop: people.hop, ..fixture::with_default() };
     let text = plain(&ask(&given, YOU, after(0)));
-    let lines =
-        "expires in 1h; then, if nobody has chosen, the asker's default stands:\n    q1 = SQLite\n";
+    let lines = "expires in 1h; then, if a person was shown it and nobody has chosen, the asker's default \
+         stands:\n    q1 = SQLite\n";
     assert!(text.contains(lines), "{text}");
     let expiry = given.expiry.as_mut().expect("a deadline");
     expiry.left = Some(prost_types::Duration { seconds: 300, nanos: 0 });
@@ -46,7 +49,8 @@ fn a_default_says_what_it_is_and_that_nobody_chose_it() {
     given.seen = vec![v1::SeenMark { person: "ann".into(), seen_time: fixture::time(0) }];
     let text = plain(&ask(&given, YOU, after(60_000)));
     for line in [
-        "its deadline stands still, with 5m left; then, if nobody has chosen, the asker's default stands:",
+        "its deadline stands still, with 5m left; then, if a person was shown it and nobody has chosen, \
+         the asker's default stands:",
         "the default waits: nobody was shown it",
         "shown to ann 1m ago",
     ] {

@@ -62,11 +62,16 @@ fn comes(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<String> {
     let (mut at, mut asked) = (millis(ask.escalate_time), vec![waited_on(ask)]);
     for hop in ask.route.get(next..)? {
         if !is_session(hop.to.as_ref()) {
+            // The asker's own deadline brings it to people before that.
+            let at = ask.expire_time.map_or(at, |expires| at.min(millis(Some(expires))));
             let (whom, who) = (named(hop.to.as_ref(), you), asked.join(" or "));
             return Some(format!("comes to {whom} {} unless {who} answers", future_of(at, now)));
         }
         asked.push(named(hop.to.as_ref(), None));
         at += hop.timeout.map_or(0, |timeout| timeout.seconds * 1_000);
+        if let Some(within) = hop.within {
+            at = at.min(millis(ask.create_time) + within.seconds * 1_000);
+        }
     }
     None
 }
@@ -83,8 +88,8 @@ pub(super) fn waiting(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<Stri
             v1::HopCause::Filed | v1::HopCause::Unspecified => None,
             v1::HopCause::Timeout => Some("nobody answered before"),
             v1::HopCause::Refused => Some("it was moved on"),
-            v1::HopCause::SenderGone => Some("the sender is gone"),
-            v1::HopCause::SenderBlocked => Some("the sender is blocked on this work"),
+            // What the reason says of whoever was passed over is all there is to say.
+            v1::HopCause::SenderGone | v1::HopCause::SenderBlocked => None,
             v1::HopCause::AskersExpiry => Some("the asker's own deadline came"),
         };
         if let Some(cause) = cause {

@@ -60,6 +60,7 @@ pub fn event(ask: &str, event: &v1::Event) -> String {
         waiting_on: after.and_then(|ask| ask.waiting_on.as_ref()).and_then(WaitingOn::of),
         hop: after.and_then(|ask| ask.hop.as_ref()).map(Hop::of),
         outcome: after.and_then(|ask| ask.outcome.as_ref()).map(Outcome::of),
+        content_digest: after.and_then(|ask| text(&ask.content_digest)),
     })
 }
 

@@ -93,6 +93,13 @@ pub struct Hop<'a> {
     pub cause: &'static str,
     pub reason: Option<&'a str>,
     pub since: Option<String>,
+    pub skipped: Vec<Skipped<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Skipped<'a> {
+    pub index: u32,
+    pub reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -189,6 +196,7 @@ pub struct Event<'a> {
     pub waiting_on: Option<WaitingOn<'a>>,
     pub hop: Option<Hop<'a>>,
     pub outcome: Option<Outcome<'a>>,
+    pub content_digest: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -296,6 +304,11 @@ impl<'a> Hop<'a> {
             cause: words::cause(hop.cause()),
             reason: text(&hop.reason),
             since: time(hop.since_time),
+            skipped: hop
+                .skipped
+                .iter()
+                .map(|one| Skipped { index: one.index, reason: &one.reason })
+                .collect(),
         }
     }
 }

@@ -34,7 +34,7 @@ fn open() -> Value {
         "waiting_on": {"kind": "session", "agent": "lead", "session": SENDER},
         "hop": {
             "index": 0, "of": 2, "cause": "filed", "reason": null,
-            "since": "2026-01-02T03:04:05.678Z",
+            "since": "2026-01-02T03:04:05.678Z", "skipped": [],
         },
         "escalate_time": "2026-01-02T03:19:05.678Z",
         "expire_time": "2026-01-02T04:04:05.678Z",
@@ -73,7 +73,7 @@ fn an_open_ask_waits_on_a_session_or_on_people() {
             "waiting_on": {"kind": "people", "group": null, "people": ["owner"]},
             "hop": {
                 "index": 1, "of": 2, "cause": "refused", "reason": "not mine to decide",
-                "since": "2026-01-02T03:04:06.678Z",
+                "since": "2026-01-02T03:04:06.678Z", "skipped": [],
             },
             "escalate_time": null,
         }),
