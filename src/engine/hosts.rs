@@ -101,6 +101,21 @@ impl Drop for HostWatch {
 }
 
 impl Engine {
+    /// The paused sessions that their hosts would wake, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn asleep(&self) -> Result<Vec<Arc<Session>>, Fault> {
+        let (mut after, mut all) = (None, Vec::new());
+        loop {
+            let some = self.store().sessions(&SessionScope::Asleep, after, AT_ONCE).await?;
+            let Some(last) = some.last() else { return Ok(all) };
+            after = Some(last.id);
+            all.extend(some);
+        }
+    }
+
     /// A host watches, for as long as what is returned lives.
     pub fn host_watches(&self, namespace: &Namespace, host: &HostName) -> HostWatch {
         let host = (namespace.clone(), host.clone());
@@ -143,20 +158,10 @@ pub(super) async fn run(engine: &Engine) {
 /// The hosts of sessions that are asleep have the grace, to watch again after a restart. Before
 /// anything is decided: what waits on those sessions must not move on meanwhile.
 pub(super) async fn take_up(engine: &Engine) -> Result<(), Fault> {
-    for session in asleep(engine).await? {
+    for session in engine.asleep().await? {
         engine.shared.hosts.expect((session.namespace.clone(), session.host.clone()), engine.now());
     }
     Ok(())
-}
-
-async fn asleep(engine: &Engine) -> Result<Vec<Arc<Session>>, Fault> {
-    let (mut after, mut all) = (None, Vec::new());
-    loop {
-        let some = engine.store().sessions(&SessionScope::Asleep, after, AT_ONCE).await?;
-        let Some(last) = some.last() else { return Ok(all) };
-        after = Some(last.id);
-        all.extend(some);
-    }
 }
 
 /// Hosts whose grace is over wake nobody: what waits on their paused sessions is swept. They stay
@@ -166,7 +171,7 @@ async fn give_up_due(engine: &Engine) -> Result<(), Error> {
     if gone.is_empty() {
         return Ok(());
     }
-    for session in asleep(engine).await? {
+    for session in engine.asleep().await? {
         if gone.contains(&(session.namespace.clone(), session.host.clone())) {
             // Whatever was decided while the host still counted is committed once this is.
             engine.submit_own(Deed::OnSession(session.id, Command::Unwatched)).await?;

@@ -11,7 +11,7 @@ use crate::engine::HostWatch;
 use crate::engine::hub::Topic;
 use crate::error::Error;
 use crate::session::Principal;
-use crate::store::{Listing, Scope, SessionScope};
+use crate::store::{Listing, Scope};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -79,16 +79,11 @@ impl Source {
                 asks.extend(seen.iter().map(|ask| (ask.id, ask.revision)));
             }
             Source::Asleep { namespace, host, .. } => {
-                let mut after = None;
-                loop {
-                    let some = store.sessions(&SessionScope::Asleep, after, WATCHED).await?;
-                    let Some(last) = some.last() else { break };
-                    after = Some(last.id);
-                    let own = some.iter().filter(|s| s.namespace == *namespace && s.host == *host);
-                    for session in own {
-                        let scope = Scope::WaitingOnSession(session.id);
-                        asks.extend(store.list(&scope, None, WATCHED).await?.asks);
-                    }
+                let mut own = service.engine.asleep().await?;
+                own.retain(|session| session.namespace == *namespace && session.host == *host);
+                for session in own {
+                    let scope = Scope::WaitingOnSession(session.id);
+                    asks.extend(store.list(&scope, None, WATCHED).await?.asks);
                 }
                 asks.sort_unstable();
             }

@@ -140,6 +140,40 @@ fn a_wait_says_that_another_worker_has_the_outcome_in_hand() {
 }
 
 #[test]
+fn a_sender_is_told_of_a_lost_outcome_only_when_it_was_read() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    daemon.verb(None, &["answer", &id, "A"]).ends(0);
+    daemon.verb(Some(&worker), &["session", "end"]).ends(0);
+    // The sweep that finds nobody is at its own time.
+    let lost = |line: &Value| line["delivery"]["state"] == "undeliverable";
+    daemon.verb(Some(&lead), &["wait", &id]).ends(0);
+    let begun = Instant::now();
+    while !lost(&daemon.verb(None, &["show", &id]).ends(0).json()) {
+        assert!(begun.elapsed() < PATIENCE, "the sweep does not come");
+    }
+    let mut unread = daemon.command(&["inbox", "--json"]);
+    let unread = unread.env(place::TOKEN_VAR, &lead).stdout(Stdio::piped()).spawn();
+    let mut unread = unread.expect("it starts");
+    drop(unread.stdout.take());
+    unread.wait().expect("it ends");
+    let told = daemon.verb(Some(&lead), &["inbox"]).ends(0).lines();
+    assert!(told.len() == 1 && lost(&told[0]), "what nobody read is told again: {told:?}");
+    assert_eq!(daemon.verb(Some(&lead), &["inbox"]).ends(0).out, "", "and then it is known");
+}
+
+#[test]
+fn a_withdrawal_is_done_for_its_asker_and_too_late_for_others() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let id = file(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    daemon.verb(Some(&worker), &["withdraw", &id]).ends(0);
+    daemon.verb(Some(&worker), &["withdraw", &id]).ends(0);
+    daemon.verb(Some(&lead), &["withdraw", &id]).ends(6);
+}
+
+#[test]
 fn a_persons_no_stands_and_is_asked_over_only_on_purpose() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
