@@ -8,6 +8,8 @@ mod answer;
 mod ask;
 mod background;
 mod claim;
+mod complete;
+mod completions;
 mod context;
 mod decline;
 mod deliveries;
@@ -17,6 +19,7 @@ mod exit;
 mod file;
 mod inbox;
 mod log;
+mod man;
 pub mod place;
 mod receipt;
 mod release;
@@ -109,6 +112,10 @@ enum Verb {
     SendWork(send_work::Args),
     /// Say who you are to the daemon, and how it does
     Status(status::Args),
+    /// Print what makes a shell complete verbs, flags, ids and labels
+    Completions(completions::Args),
+    /// Print the manual page of a verb, or write all of them to a folder
+    Man(man::Args),
     #[command(name = "__exec", hide = true)]
     Exec(shim::Args),
     #[command(name = "__background", hide = true)]
@@ -118,6 +125,11 @@ enum Verb {
 /// The program: reads the arguments, does what they say, and gives the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
+    match complete::told(&arguments) {
+        Ok(false) => {}
+        Ok(true) => return Exit::Done.into(),
+        Err(error) => return typed_wrongly(&error, false),
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
@@ -150,6 +162,8 @@ async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
         Verb::Demo(args) => demo::run(args, out).await.map(Into::into),
         Verb::Run(args) => run::run(args, out).await,
         Verb::Background(args) => background::run(args, out.json).await,
+        Verb::Completions(args) => completions::run(args, out).map(Into::into),
+        Verb::Man(args) => man::run(args, out).map(Into::into),
         verb => tokio::select! {
             ended = call(verb, out) => ended.map(Into::into),
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted.into()),
@@ -180,9 +194,13 @@ async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
         Verb::Session(args) => session::run(args, context, out).await,
         Verb::SendWork(args) => send_work::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
-        Verb::Serve(_) | Verb::Demo(_) | Verb::Run(_) | Verb::Exec(_) | Verb::Background(_) => {
-            unreachable!("these are dispatched before")
-        }
+        Verb::Serve(_)
+        | Verb::Demo(_)
+        | Verb::Run(_)
+        | Verb::Exec(_)
+        | Verb::Background(_)
+        | Verb::Completions(_)
+        | Verb::Man(_) => unreachable!("these are dispatched before"),
     }
 }
 
@@ -228,6 +246,27 @@ mod tests {
             let name = verb.get_name().to_owned();
             let help = verb.render_long_help().to_string();
             assert!(help.contains(&format!("  askway {name}")), "{name}: {help}");
+        }
+    }
+
+    /// The examples of a verb's help and of those below it, as a shell would read them.
+    fn examples(verb: &mut clap::Command) -> Vec<Vec<String>> {
+        let help = verb.render_long_help().to_string();
+        let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with("askway "));
+        let alone = lines.map(|line| line.split(" | ").next().unwrap_or(line));
+        let read = |line: &str| shlex::split(line).unwrap_or_else(|| panic!("{line}"));
+        let mut all: Vec<_> = alone.map(read).collect();
+        all.extend(verb.get_subcommands_mut().flat_map(examples));
+        all
+    }
+
+    #[test]
+    fn the_examples_of_every_help_can_be_typed() {
+        let all = examples(&mut Cli::command());
+        assert!(all.len() > 30, "{all:?}");
+        for line in all {
+            let parsed = Cli::try_parse_from(&line);
+            assert!(parsed.is_ok(), "{line:?}: {}", parsed.expect_err("it is wrong"));
         }
     }
 

@@ -2,6 +2,7 @@
 //! has a data folder and a daemon of its own; nothing waits by sleeping.
 
 mod command_line;
+mod complete;
 mod daemon;
 mod deliveries;
 mod demo;

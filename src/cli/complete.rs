@@ -1,0 +1,144 @@
+//! What a shell is told while somebody types: the verbs and flags clap knows, and the ids and labels
+//! of asks that are open now. It only looks: no daemon is started, nothing is marked as shown, and a
+//! daemon that does not answer in time costs no more than an empty list.
+//!
+//! The script that makes a shell ask: [`completions`](super::completions).
+
+use super::{Cli, Context};
+use crate::ask::text;
+use crate::grpc::v1;
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// The variable by which a shell says that it asks, and which shell it is.
+pub(super) const VAR: &str = "ASKWAY_COMPLETE";
+/// How long the daemon may take: longer, and a key press feels stuck.
+const BUDGET: Duration = Duration::from_millis(150);
+/// Characters of the words beside a candidate: a shell shows them on one line.
+const HELP_CHARS: usize = 60;
+
+/// Tells the shell what could stand there, where it is a shell that asks; gives whether it was.
+///
+/// # Errors
+///
+/// When the shell is none we know.
+pub(super) fn told(arguments: &[OsString]) -> Result<bool, clap::Error> {
+    let here = std::env::current_dir().ok();
+    let typed = typed_id(arguments);
+    let complete = CompleteEnv::with_factory(|| live(Cli::command(), "", typed.as_deref()));
+    complete.var(VAR).bin("askway").try_complete(arguments.iter().cloned(), here.as_deref())
+}
+
+/// `command` with what is open for its ids and labels, and the same for the verbs below it.
+fn live(command: Command, verb: &str, typed: Option<&str>) -> Command {
+    let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = names
+        .iter()
+        .fold(command, |command, name| command.mut_subcommand(name, |sub| live(sub, name, typed)));
+    let scope = scope(verb);
+    command.mut_args(|argument| match (argument.get_id().as_str(), typed.map(str::to_owned)) {
+        ("id", _) => argument.add(ArgValueCompleter::new(move |begun: &OsStr| ids(begun, scope))),
+        ("labels", Some(typed)) => {
+            let offered = move |begun: &OsStr| labels_of(&typed, begun);
+            argument.add(ArgValueCompleter::new(offered))
+        }
+        _ => argument,
+    })
+}
+
+/// Which asks a verb is about: a few words before one is typed spare a search in a long list.
+fn scope(verb: &str) -> v1::AskScope {
+    match verb {
+        "reply" | "withdraw" => v1::AskScope::Mine,
+        _ => v1::AskScope::Visible,
+    }
+}
+
+/// The ids of open asks that begin like `begun`, each with its question.
+fn ids(begun: &OsStr, scope: v1::AskScope) -> Vec<CompletionCandidate> {
+    let Some(begun) = begun.to_str() else { return Vec::new() };
+    let asks = look(async |context| context.client.list_asks(scope).await.ok());
+    let asks = asks.unwrap_or_default().into_iter().filter(|ask| ask.id.starts_with(begun));
+    asks.map(|ask| CompletionCandidate::new(&ask.id).help(Some(beside(&of_ask(&ask))))).collect()
+}
+
+/// The labels that the ask of `id` offers and that begin like `begun`, each with what it would mean.
+fn labels_of(id: &str, begun: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(begun) = begun.to_str() else { return Vec::new() };
+    let ask = look(async |context| context.read(id).await.ok());
+    let questions = ask.map(|ask| ask.questions).unwrap_or_default();
+    let options = questions.into_iter().flat_map(|question| question.options);
+    let fits = |option: &v1::Option| {
+        option.label.starts_with(begun) && text::is_one_safe_line(&option.label)
+    };
+    options
+        .filter(fits)
+        .map(|option| {
+            CompletionCandidate::new(&option.label).help(Some(beside(&option.description)))
+        })
+        .collect()
+}
+
+/// What `read` sees of the daemon within the budget; nothing where there is none.
+fn look<T>(read: impl AsyncFnOnce(Context) -> Option<T>) -> Option<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let seen = runtime.block_on(async {
+        let context = Context::of_environment().ok()?;
+        timeout(BUDGET, read(context)).await.ok().flatten()
+    });
+    runtime.shutdown_background();
+    seen
+}
+
+/// The ask that was typed before what is completed now.
+fn typed_id(arguments: &[OsString]) -> Option<String> {
+    let typed = arguments.iter().filter_map(|argument| argument.to_str());
+    typed.filter(|argument| argument.starts_with("ask_")).map(str::to_owned).next()
+}
+
+fn of_ask(ask: &v1::Ask) -> String {
+    let first = ask.questions.first();
+    first
+        .map(|question| match question.header.is_empty() {
+            true => question.question.clone(),
+            false => format!("{}: {}", question.header, question.question),
+        })
+        .unwrap_or_default()
+}
+
+/// `words` as one short line: agents wrote them, and shells print them.
+fn beside(words: &str) -> StyledStr {
+    let line = text::visible_line(words);
+    let mut rest = line.chars();
+    let begun: String = rest.by_ref().take(HELP_CHARS).collect();
+    let more = if rest.next().is_some() { "…" } else { "" };
+    StyledStr::from(format!("{begun}{more}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_beside_a_candidate_are_one_short_clean_line() {
+        let shown = beside(&format!("a\u{1b}[31mb\nc{}", "d".repeat(99))).to_string();
+        assert!(shown.starts_with("a\\u{1b}[31mb\\nc") && shown.ends_with("d…"), "{shown}");
+        assert_eq!(shown.chars().count(), HELP_CHARS + 1);
+    }
+
+    #[test]
+    fn the_ask_that_was_typed_is_found_wherever_it_stands() {
+        let line = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let of = |words: &[&str]| typed_id(&line(words));
+        assert_eq!(
+            of(&["askway", "--", "askway", "answer", "ask_8f3k", "S"]),
+            Some("ask_8f3k".into())
+        );
+        assert_eq!(of(&["askway", "--", "askway", "answer", ""]), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! What a shell is told while somebody types, and the manual.
+
+use super::daemon::{self, Daemon, Said};
+use rustix::process::Signal;
+use std::fs;
+use std::process::Command;
+
+/// What would complete the last of these words, as bash is told.
+fn offered(command: &mut Command, words: &[&str]) -> Vec<String> {
+    command
+        .env("ASKWAY_COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+    let said = Said::by(command.env("_CLAP_IFS", "\n").arg("--").args(words)).ends(0);
+    assert_eq!(said.err, "");
+    said.out.lines().map(str::to_owned).collect()
+}
+
+fn by(daemon: &Daemon, words: &[&str]) -> Vec<String> {
+    offered(&mut daemon.command(&[]), words)
+}
+
+fn ask(daemon: &Daemon, worker: &str, arguments: &[&str]) -> String {
+    let said = daemon.verb(Some(worker), &[&["ask"], arguments].concat()).ends(0);
+    said.json()["ask"]["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn ids_and_labels_of_what_is_open_are_offered() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let one = ask(
+        &daemon,
+        &worker,
+        &["Which?", "-o", "Postgres", "-o", "SQLite=one file", "-o", "Pg 17"],
+    );
+    let two = ask(&daemon, &worker, &["And which then?"]);
+
+    let mut both = [one.clone(), two.clone()];
+    both.sort();
+    let mut ids = by(&daemon, &["askway", "show", "ask_"]);
+    ids.sort();
+    assert_eq!(ids, both);
+    assert_eq!(by(&daemon, &["askway", "decline", &two[..12]]), [two.clone()]);
+    assert_eq!(by(&daemon, &["askway", "answer", &one, "P"]), ["Postgres", "Pg 17"]);
+    assert!(by(&daemon, &["askway", "deliveries", "ack", "ask_zzzz"]).is_empty());
+    // A session completes what is its own to take back.
+    let mut mine = daemon.command(&[]);
+    let mut mine = offered(mine.env("ASKWAY_TOKEN", &worker), &["askway", "withdraw", "ask_"]);
+    mine.sort();
+    assert_eq!(mine, both);
+
+    daemon.verb(Some(&worker), &["withdraw", &two]).ends(0);
+    assert_eq!(by(&daemon, &["askway", "show", "ask_"]), [one]);
+}
+
+#[test]
+fn nothing_is_shown_to_anybody_by_completing() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let one = ask(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    by(&daemon, &["askway", "answer", &one, ""]);
+    let events = daemon.verb(None, &["log", &one]).ends(0).lines();
+    assert_eq!(events.len(), 1, "{events:?}");
+}
+
+#[test]
+fn completing_starts_nothing_and_waits_for_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let nobody = |words: &[&str]| offered(&mut daemon::command(&data, &[]), words);
+    assert!(nobody(&["askway", "show", "ask_"]).is_empty());
+    assert!(nobody(&["askway", "comp"]).contains(&"completions".to_owned()));
+    assert!(!data.exists(), "a folder was made");
+
+    // A daemon that does not answer is not waited for.
+    let mut daemon = Daemon::start(&[]);
+    daemon.signal(Signal::STOP);
+    assert!(by(&daemon, &["askway", "show", "ask_"]).is_empty());
+    daemon.signal(Signal::CONT);
+    daemon.kill();
+    assert!(by(&daemon, &["askway", "show", "ask_"]).is_empty());
+}
+
+#[test]
+fn hostile_words_reach_no_shell_by_completing() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let one = ask(
+        &daemon,
+        &worker,
+        &["\u{1b}]0;title\u{7}Which\nline?", "-o", "$(touch x)=\u{1b}[2J", "-o", "B"],
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        let mut command = daemon.command(&["--", "askway", "show", "ask_"]);
+        command
+            .env("ASKWAY_COMPLETE", shell)
+            .env("_CLAP_COMPLETE_INDEX", "2")
+            .env("_CLAP_IFS", "\n");
+        let said = Said::by(&mut command).ends(0);
+        assert!(said.out.contains(&one), "{shell}: {said:?}");
+        assert_eq!(said.out.trim_end().lines().count(), 1, "{shell}: {said:?}");
+        assert!(!said.out.contains(['\u{1b}', '\u{7}']), "{shell}: {said:?}");
+    }
+}
+
+#[test]
+fn bash_completes_with_the_script_as_it_is_printed() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let one = ask(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    let script = "source <(\"$ASKWAY\" completions bash) || exit 9
+        COMP_WORDS=(askway show ask_) COMP_CWORD=2 COMP_TYPE=9
+        eval \"$(complete -p askway | sed 's/.*-F \\([a-z_]*\\).*/f=\\1/')\"
+        \"$f\" askway ask_ show; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let like = daemon.command(&[]);
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", script]).env("ASKWAY", daemon::ASKWAY);
+    for (name, value) in like.get_envs() {
+        value.map(|value| bash.env(name, value));
+    }
+    let said = Said::by(&mut bash).ends(0);
+    assert_eq!(said.out.trim(), one, "{said:?}");
+}
+
+#[test]
+fn the_manual_has_a_page_for_every_verb() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pages = folder.path().join("man1");
+    let run = |arguments: &[&str]| Said::by(&mut daemon::command(folder.path(), arguments));
+    run(&["man", "--out", pages.to_str().expect("text")]).ends(0);
+    for verb in ["", "-answer", "-inbox", "-session-ls", "-serve", "-man"] {
+        let page = fs::read_to_string(pages.join(format!("askway{verb}.1"))).expect("a page");
+        assert!(page.contains(".SH SYNOPSIS") && page.contains("askway"), "{verb}: {page}");
+    }
+    let names =
+        fs::read_dir(&pages).expect("a folder").map(|page| page.expect("a page").file_name());
+    let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().contains("__")).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
+
+    let page = run(&["man", "answer"]).ends(0).out;
+    assert!(page.contains(".TH askway-answer 1") && page.contains("askway answer "), "{page}");
+    run(&["man", "anwser"]).ends(2);
+    run(&["man", "__exec"]).ends(2);
+    run(&["completions", "tcsh"]).ends(2);
+}
