@@ -1,6 +1,6 @@
 //! What a person is asked at a terminal, and what they press.
 
-use super::daemon::{Daemon, Said};
+use super::daemon::{ASKWAY, Daemon, Said};
 use super::terminal::{CTRL_C, DOWN, ENTER, ESC, Terminal};
 use askway::grpc::v1;
 use serde_json::Value;
@@ -76,7 +76,9 @@ fn several_questions_selections_words_and_a_change_are_one_answer() {
     terminal.see("Change which?").press(ENTER).see("> [ ] 1. A").press(DOWN).see("> [ ] 2. B");
     terminal.press(" ").see("> [x] 2. B").press(ENTER);
     terminal
-        .see("Your answer: Which stores? B; Why? \"because\"").see("? Send it?").press(ENTER)
+        .see("Your answer: Which stores? B; Why? \"because\"")
+        .see("? Send it?")
+        .press(ENTER)
         .see("answered ask_");
     terminal.ends(0);
     let answers = show(&daemon, &id)["outcome"]["answers"].clone();
@@ -100,6 +102,43 @@ fn an_editor_is_for_long_answers() {
     terminal.see("> send it").press(ENTER).see("answered ask_");
     terminal.ends(0);
     assert_eq!(show(&daemon, &id)["outcome"]["answers"]["q1"]["text"], "one\ntwo");
+}
+
+#[test]
+fn what_was_written_in_an_editor_is_not_lost_when_the_ask_is_another_by_then() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    // The editor is open for as long as the asker takes to change the ask.
+    let editor = daemon.data().join("editor");
+    let reply = format!("'{ASKWAY}' reply {id} Better. -o Redis -o Valkey > /dev/null");
+    let script = format!("#!/bin/sh\nexport ASKWAY_TOKEN={asker}\n{reply}\necho long words > $1\n");
+    fs::write(&editor, script).expect("written");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).expect("it can be run");
+    let editor = editor.display().to_string();
+    let terminal = Terminal::run_with(&daemon, None, &["answer", &id], &[("EDITOR", &*editor)]);
+    terminal.see(FIRST).press(DOWN).see(SECOND).press(DOWN).see("> write an answer");
+    terminal.press(DOWN).see("> write an answer in").press(ENTER);
+    terminal.see("What you had typed: long words").see("> I have looked").press(ENTER);
+    terminal.see("> 1. Redis").press(CTRL_C);
+    terminal.ends(130);
+    assert_eq!(show(&daemon, &id)["outcome"], Value::Null);
+}
+
+#[test]
+fn an_answer_that_found_no_daemon_is_sent_again_and_once() {
+    let mut daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see(FIRST).press(ENTER).see("> send it");
+    daemon.kill();
+    terminal.press(ENTER).see("Not sent: try again?").see("> try again");
+    daemon.restart();
+    terminal.press(ENTER).see(&format!("answered {id}"));
+    terminal.ends(0);
+    let log = daemon.verb(None, &["log", &id]).ends(0).lines();
+    assert_eq!(log.iter().filter(|event| event["kind"] == "answered").count(), 1);
 }
 
 #[test]
@@ -313,7 +352,7 @@ fn who_is_named_as_a_person_is_one_inside_a_session_too() {
     let mine = daemon.verb(Some(&asker), &["answer", &id, "SQLite"]).ends(7);
     assert_eq!(mine.error()["reason"], "NOT_SENDER");
     daemon.verb(Some(&asker), &["--as-person", "ann", "answer", &id, "SQLite"]).ends(0);
-    assert_eq!(show(&daemon, &id)["outcome"]["by"]["name"], "ann");
+    assert_eq!(show(&daemon, &id)["outcome"]["by"]["person"], "ann");
     daemon.verb(Some(&asker), &["ask", "Which?", "--as-person", "ann"]).ends(7);
     daemon.verb(None, &["inbox", "--as-person", "nobody"]).ends(7);
 }

@@ -4,6 +4,7 @@
 use super::dialog::{Deed, Dialog, Stop};
 use super::entries::{self, Way};
 use super::{editor, labels};
+use crate::ask::text::is_one_safe_line;
 use crate::cli::prompt::{Prompt, Reply};
 use crate::grpc::v1;
 
@@ -108,8 +109,10 @@ impl Dialog<'_> {
             Some(0) => Ok(Some(Deed::Answer)),
             Some(1) => {
                 let Some(place) = self.which("Words to which?").await? else { return Ok(None) };
-                let Some(text) = self.write("Your words:").await? else { return Ok(None) };
                 let id = self.ask.questions[place].id.clone();
+                let before = self.answers.get(&id).and_then(|answer| answer.text.clone());
+                self.draft = before.unwrap_or_default();
+                let Some(text) = self.write("Your words:").await? else { return Ok(None) };
                 self.answers.entry(id).or_default().text = Some(text);
                 Ok(None)
             }
@@ -136,7 +139,7 @@ impl Dialog<'_> {
 
     /// The note of a no that is meant; empty without one.
     async fn note(&mut self) -> Result<Option<String>, Stop> {
-        let (message, initial) = ("Why? (enter for no note)".into(), self.draft.clone());
+        let (message, initial) = ("Why? (enter for no note)".into(), self.one_line());
         let written = self.prompt(&Prompt::Write { message, initial }).await?;
         let Reply::Written(note) = written else { return Ok(None) };
         self.draft.clone_from(&note);
@@ -148,9 +151,9 @@ impl Dialog<'_> {
         }
     }
 
+    /// A line of text, beginning with what was typed before; none where nothing was written.
     async fn write(&mut self, message: &str) -> Result<Option<String>, Stop> {
-        let initial = self.draft.clone();
-        let prompt = Prompt::Write { message: message.to_owned(), initial };
+        let prompt = Prompt::Write { message: message.to_owned(), initial: self.one_line() };
         let Reply::Written(text) = self.prompt(&prompt).await? else { return Ok(None) };
         self.draft.clear();
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
@@ -175,6 +178,11 @@ impl Dialog<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// The draft, where a line can hold it.
+    fn one_line(&self) -> String {
+        Some(&self.draft).filter(|draft| is_one_safe_line(draft)).cloned().unwrap_or_default()
     }
 
     async fn choose(&mut self, message: &str, entries: &[&str]) -> Result<Option<usize>, Stop> {
