@@ -3,6 +3,7 @@
 use super::daemon::{ASKWAY, Daemon, Said};
 use super::terminal::{CTRL_C, DOWN, ENTER, ESC, Terminal};
 use askway::grpc::v1;
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -197,6 +198,40 @@ fn leaving_sends_nothing_and_leaves_the_terminal_as_it_was() {
     terminal.see("Which store?").press(CTRL_C);
     terminal.ends(130);
     assert_eq!(show(&daemon, &id)["outcome"], Value::Null);
+}
+
+#[test]
+fn who_ends_the_program_gets_the_terminal_back() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    for sent in [Signal::TERM, Signal::HUP] {
+        let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+        terminal.see(FIRST).signal(sent);
+        terminal.ends(130);
+    }
+    assert_eq!(show(&daemon, &id)["outcome"], Value::Null);
+}
+
+#[test]
+fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let hostile = "\u{1b}]0;owned\u{7}\u{1b}]52;c;b3duZWQ=\u{7}\u{1b}[2J\u{1b}[H\u{9b}31m\u{202e}";
+    let question = format!("Which?{hostile}");
+    let described = format!("Yes=sure{hostile}\n> leave\n");
+    let context = format!("{hostile}\n? Send it?\n> send it");
+    let line = ["ask", &*question, "-o", &*described, "-o", "leave", "--context", &*context];
+    let id = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see("| > send it").see("| > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
+    // A label of that name has a number; what leaves has none.
+    terminal.press(DOWN).see("> 2. leave").press(DOWN).see("> write an").press(ENTER);
+    terminal.see("Your answer:").press(ESC).see("> 1. Yes").press(ESC).see("nothing was sent");
+    let contents = terminal.contents();
+    assert!(contents.starts_with("ask_"), "nothing was cleared: {contents}");
+    assert!(!contents.contains('\u{202e}') && !terminal.is_rung_or_named(), "{contents}");
+    terminal.ends(5);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::daemon::{ASKWAY, Daemon, PATIENCE};
 use askway::cli::place;
 use portable_pty::{Child, ChildKiller, CommandBuilder, MasterPty, PtySize, SlavePty};
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
@@ -26,13 +27,39 @@ pub struct Terminal {
     keys: Mutex<Box<dyn Write + Send>>,
     killer: Box<dyn ChildKiller + Send + Sync>,
     ended: mpsc::Receiver<u32>,
+    pid: u32,
     screen: Arc<Screen>,
     modes: String,
 }
 
+/// What text from elsewhere must never do to a terminal, beside what stands on it.
+#[derive(Default)]
+struct Calls {
+    rung: bool,
+    named: bool,
+}
+
+impl vt100::Callbacks for Calls {
+    fn audible_bell(&mut self, _: &mut vt100::Screen) {
+        self.rung = true;
+    }
+
+    fn set_window_title(&mut self, _: &mut vt100::Screen, _: &[u8]) {
+        self.named = true;
+    }
+
+    fn set_window_icon_name(&mut self, _: &mut vt100::Screen, _: &[u8]) {
+        self.named = true;
+    }
+
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], _: &[u8]) {
+        self.named = true;
+    }
+}
+
 #[derive(Default)]
 struct Screen {
-    shown: Mutex<Option<vt100::Parser>>,
+    shown: Mutex<Option<vt100::Parser<Calls>>>,
     changed: Condvar,
 }
 
@@ -70,7 +97,8 @@ impl Terminal {
         let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).expect("it starts");
         let screen = Arc::new(Screen::default());
-        *screen.shown.lock().unwrap() = Some(vt100::Parser::new(ROWS, COLUMNS, 0));
+        *screen.shown.lock().unwrap() =
+            Some(vt100::Parser::new_with_callbacks(ROWS, COLUMNS, 0, Calls::default()));
         let mut output = pair.master.try_clone_reader().expect("its output");
         let shown = screen.clone();
         thread::spawn(move || {
@@ -83,8 +111,10 @@ impl Terminal {
             }
         });
         let keys = Mutex::new(pair.master.take_writer().expect("its keys"));
+        let pid = child.process_id().expect("it runs");
         let (killer, ended) = (child.clone_killer(), wait(child));
-        Self { master: pair.master, slave: Some(pair.slave), keys, killer, ended, screen, modes }
+        let (master, slave) = (pair.master, Some(pair.slave));
+        Self { master, slave, keys, killer, ended, pid, screen, modes }
     }
 
     /// Waits until this stands on screen.
@@ -129,6 +159,19 @@ impl Terminal {
         let done = pressed.write_all(keys.as_bytes()).and_then(|()| pressed.flush());
         done.expect("keys are pressed");
         self
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, sent: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).expect("a process");
+        kill_process(pid, sent).expect("it runs");
+    }
+
+    /// Whether anything rang its bell, named its window, or wrote to its clipboard.
+    pub fn is_rung_or_named(&self) -> bool {
+        let shown = self.screen.shown.lock().unwrap();
+        let calls = shown.as_ref().expect("a screen").callbacks();
+        calls.rung || calls.named
     }
 
     /// Makes it so wide and high, as whoever drags its corner does.
