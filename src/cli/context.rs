@@ -28,17 +28,18 @@ pub struct Context {
 
 impl Context {
     /// As the environment says: the session of `ASKWAY_TOKEN` where that is set, else the person
-    /// whose token the data folder holds.
+    /// whose token the data folder holds. Who is named as a person is one, whatever else is set.
     ///
     /// # Errors
     ///
     /// When the environment is not understood, or there is no credential to be found. A token that
     /// cannot be read is an error; nobody else speaks in its place.
-    pub fn of_environment() -> Result<Self, Failure> {
+    pub fn of_environment(as_person: Option<PersonName>) -> Result<Self, Failure> {
         let data = place::data()?;
         let address = place::address(&data)?;
-        let person = place::person()?;
-        let (token, is_session) = match place::session_token()? {
+        let session = if as_person.is_some() { None } else { place::session_token()? };
+        let person = as_person.map_or_else(place::person, Ok)?;
+        let (token, is_session) = match session {
             Some(token) => (token, true),
             None => (place::token_of_person(&data, &person)?, false),
         };
@@ -52,11 +53,14 @@ impl Context {
     }
 
     /// The content an answer to `ask` is bound to: the one named, else what the person at this
-    /// terminal was shown last, else what it is now.
-    pub(super) fn bound_to(&self, named: Option<String>, ask: &v1::Ask) -> String {
+    /// terminal was shown last, else what it is now. And whether it is known to be what was decided on.
+    pub(super) fn bound_to(&self, named: Option<String>, ask: &v1::Ask) -> (String, bool) {
         let shown = || shown::digest(&self.data, &self.person, &ask.id);
         let shown = || (!self.is_session).then(shown).flatten();
-        named.or_else(shown).unwrap_or_else(|| ask.content_digest.clone())
+        match named.or_else(shown) {
+            Some(digest) => (digest, true),
+            None => (ask.content_digest.clone(), false),
+        }
     }
 
     /// Notes that the person at this terminal was shown `ask`.

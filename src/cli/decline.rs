@@ -2,6 +2,7 @@
 
 use super::typed::Why;
 use super::{Context, Exit, Failure, Out, receipt};
+use crate::ask::text::brief;
 use crate::grpc::v1;
 
 const HELP: &str = "\
@@ -14,9 +15,9 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     why: Why,
-    /// The content that was decided on, where that was read before; what it is now otherwise
-    #[arg(long, value_name = "DIGEST")]
-    content_digest: Option<String>,
+    /// The content that was decided on; what you were shown here last where nothing is said
+    #[arg(long, alias = "content-digest", value_name = "DIGEST")]
+    digest: Option<String>,
 }
 
 /// Sends the no, bound to the content that was shown.
@@ -27,7 +28,8 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             .then(format!("askway escalate {} -m TEXT", args.why.id)));
     }
     let ask = context.read(&args.why.id).await?;
-    let content_digest = context.bound_to(args.content_digest, &ask);
+    let (content_digest, is_known) = context.bound_to(args.digest, &ask);
+    let asked = ask.questions.first().map(|asked| brief(&asked.question)).unwrap_or_default();
     let request = v1::DeclineRequest {
         request_id: args.why.intent.into_id(),
         ask_id: ask.id,
@@ -35,7 +37,11 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         note: args.why.message,
     };
     let receipt = context.client.decline(request).await?;
-    receipt::finish(&receipt, out, |ask| {
+    let ended = receipt::finish(&receipt, out, |ask| {
         format!("declined {}{}", ask.id, receipt::asker(&receipt, ask))
-    })
+    })?;
+    if !is_known {
+        out.note(&format!("you had not been shown it here; what you said no to: {asked}"));
+    }
+    Ok(ended)
 }

@@ -21,6 +21,7 @@ mod inbox;
 mod log;
 mod man;
 pub mod place;
+mod prompt;
 mod receipt;
 mod release;
 pub mod render;
@@ -34,6 +35,7 @@ mod shim;
 mod show;
 mod shown;
 mod status;
+mod terminal;
 mod typed;
 mod wait;
 mod withdraw;
@@ -44,6 +46,7 @@ pub use typed::duration as length_of_time;
 
 use context::host_client;
 
+use crate::ask::PersonName;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use render::Out;
@@ -57,13 +60,16 @@ struct Cli {
     /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
     #[arg(long, global = true)]
     json: bool,
+    /// Call as this person, where that is not the owner; inside a session, as a person at all
+    #[arg(long, global = true, value_name = "NAME")]
+    as_person: Option<PersonName>,
     #[command(subcommand)]
     verb: Verb,
 }
 
 const HELP: &str = "\
 The caller is the session of ASKWAY_TOKEN when that is set, else the person whose token the data
-folder holds. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
+folder holds: owner, or whom --as-person or ASKWAY_PERSON names. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
 where the data folder is.
 
 Exit codes: 0 done, answered, or expired with your default, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
@@ -118,6 +124,8 @@ enum Verb {
     Man(man::Args),
     #[command(name = "__exec", hide = true)]
     Exec(shim::Args),
+    #[command(name = prompt::VERB, hide = true)]
+    Prompt(prompt::asker::Args),
     #[command(name = "__background", hide = true)]
     Background(background::Args),
 }
@@ -138,7 +146,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match cli.verb {
         // The shim becomes another program; a runtime's threads would be in its way.
         Verb::Exec(args) => shim::run(args),
-        verb => in_runtime(verb, json),
+        // It blocks, and is ended from outside.
+        Verb::Prompt(args) => prompt::asker::run(args),
+        verb => in_runtime(verb, cli.as_person, json),
     };
     ended.unwrap_or_else(|failure| {
         render::failure(&failure, json);
@@ -146,17 +156,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-fn in_runtime(verb: Verb, json: bool) -> Result<ExitCode, Failure> {
+fn in_runtime(verb: Verb, as_person: Option<PersonName>, json: bool) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::io("the system gave no threads", &error))?;
-    let ended = runtime.block_on(dispatch(verb, &mut Out::stdout(json)));
+    let ended = runtime.block_on(dispatch(verb, as_person, &mut Out::stdout(json)));
     // A read of stdin may still be under way; nobody waits for it.
     runtime.shutdown_background();
     ended
 }
 
 /// Verbs that are no client's look after their own signals and credentials.
-async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
+async fn dispatch(
+    verb: Verb,
+    as_person: Option<PersonName>,
+    out: &mut Out,
+) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Serve(args) => serve::run(args, out).await.map(Into::into),
         Verb::Demo(args) => demo::run(args, out).await.map(Into::into),
@@ -165,17 +179,17 @@ async fn dispatch(verb: Verb, out: &mut Out) -> Result<ExitCode, Failure> {
         Verb::Completions(args) => completions::run(args, out).map(Into::into),
         Verb::Man(args) => man::run(args, out).map(Into::into),
         verb => tokio::select! {
-            ended = call(verb, out) => ended.map(Into::into),
+            ended = call(verb, as_person, out) => ended.map(Into::into),
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted.into()),
         },
     }
 }
 
-async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
+async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Result<Exit, Failure> {
     if let Verb::Ask(_) = verb {
-        ask::needs_a_session()?;
+        ask::needs_a_session(as_person.is_some())?;
     }
-    let context = &Context::of_environment()?;
+    let context = &Context::of_environment(as_person)?;
     match verb {
         Verb::Ask(args) => ask::run(args, context, out).await,
         Verb::Wait(args) => wait::run(args, context, out).await,
@@ -198,6 +212,7 @@ async fn call(verb: Verb, out: &mut Out) -> Result<Exit, Failure> {
         | Verb::Demo(_)
         | Verb::Run(_)
         | Verb::Exec(_)
+        | Verb::Prompt(_)
         | Verb::Background(_)
         | Verb::Completions(_)
         | Verb::Man(_) => unreachable!("these are dispatched before"),

@@ -2,6 +2,7 @@
 
 use super::render::{Out, human, words};
 use super::{Exit, Failure};
+use crate::ask::text::brief;
 use crate::grpc::v1;
 
 /// Prints `receipt` and says how the verb ends. `said` is the sentence for people, where it was
@@ -38,14 +39,34 @@ pub(super) fn verdict(receipt: &v1::Receipt) -> Result<Exit, Failure> {
 }
 
 fn closed(receipt: &v1::Receipt) -> Failure {
-    let ask = receipt.ask.as_ref();
-    let how = ask.and_then(|ask| ask.outcome.as_ref()).map(human::outcome_line);
-    let message = format!("it was settled before: {}", how.as_deref().unwrap_or("see there"));
-    let failure = Failure::new(Exit::Closed, "CLOSED", message);
-    match ask {
-        Some(ask) => failure.then(format!("askway show {}", ask.id)),
-        None => failure,
+    match &receipt.ask {
+        Some(ask) => settled_before(ask),
+        None => Failure::new(Exit::Closed, "CLOSED", "it was settled before"),
     }
+}
+
+/// Somebody else was faster: who, how long ago, and with what.
+pub(super) fn settled_before(ask: &v1::Ask) -> Failure {
+    let Some(outcome) = &ask.outcome else {
+        return Failure::unexpected("the daemon calls it settled and says not how")
+            .then(format!("askway show {}", ask.id));
+    };
+    let when = human::past(outcome.settle_time, human::now());
+    let mut how = format!("{} {when}", human::outcome_line(outcome));
+    let chosen = ask.questions.iter().filter_map(|asked| outcome.answers.get(&asked.id));
+    let words = |answer: &v1::Answer| {
+        let text = answer.text.iter().map(|text| format!("\"{}\"", brief(text)));
+        answer.selected.iter().map(|label| brief(label)).chain(text).collect::<Vec<_>>()
+    };
+    let chosen: Vec<_> = chosen.flat_map(words).collect();
+    if !chosen.is_empty() {
+        how = format!("{how}, with {}", chosen.join(", "));
+    }
+    if let Some(note) = &outcome.note {
+        how = format!("{how}: {}", brief(note));
+    }
+    let message = format!("it was settled before: {how}; nothing of yours was sent");
+    Failure::new(Exit::Closed, "CLOSED", message).then(format!("askway show {}", ask.id))
 }
 
 fn refused(reason: &str, message: &str, receipt: &v1::Receipt) -> Failure {

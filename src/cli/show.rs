@@ -44,7 +44,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
 }
 
 /// Tells the daemon that the whole of an open ask was shown to `you`, where it does not know yet.
-async fn tell_seen(context: &Context, ask: &v1::Ask, you: &str) {
+pub(super) async fn tell_seen(context: &Context, ask: &v1::Ask, you: &str) {
     if ask.outcome.is_some() || ask.seen.iter().any(|mark| mark.person == you) {
         return;
     }

@@ -7,6 +7,8 @@ mod daemon;
 mod deliveries;
 mod demo;
 mod kills;
+mod prompts;
 mod rules;
 mod run;
 mod serve;
+mod terminal;

@@ -80,10 +80,10 @@ pub struct Args {
 }
 
 /// Only a session has somebody to ask: says so before anything else is looked at.
-pub(super) fn needs_a_session() -> Result<(), Failure> {
+pub(super) fn needs_a_session(is_person: bool) -> Result<(), Failure> {
     match place::session_token()? {
-        Some(_) => Ok(()),
-        None => Err(Failure::new(
+        Some(_) if !is_person => Ok(()),
+        Some(_) | None => Err(Failure::new(
             Exit::Refused,
             "WRONG_PRINCIPAL",
             "a person has no session to ask from; run the agent's command in one",

@@ -9,7 +9,7 @@ mod waiting;
 
 pub use delivery::delivery;
 pub use sessions::{session_line, status};
-pub use waiting::waited_on;
+pub use waiting::{progress, waited_on};
 
 use super::words;
 use crate::ask::Span;
@@ -255,7 +255,8 @@ fn future_of(time: i64, now: i64) -> String {
     }
 }
 
-fn past(time: Option<prost_types::Timestamp>, now: i64) -> String {
+/// How long ago an instant was: `12m ago`.
+pub fn past(time: Option<prost_types::Timestamp>, now: i64) -> String {
     match now - millis(time) {
         gone if gone >= 1_000 => format!("{} ago", Span::from_millis(gone.unsigned_abs())),
         _ => "just now".to_owned(),

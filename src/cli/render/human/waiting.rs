@@ -76,6 +76,19 @@ fn comes(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<String> {
     None
 }
 
+/// The same with since when and what comes next, on one line.
+pub fn progress(ask: &v1::Ask, you: Option<&str>, now: i64) -> String {
+    let since = ask.hop.as_ref().map(|hop| past(hop.since_time, now)).unwrap_or_default();
+    let mut line = format!("waiting on {} since {since}", named(ask.waiting_on.as_ref(), you));
+    if let Some(claim) = &ask.claim {
+        let _ = write!(line, "; {} is on it", visible_line(&claim.person));
+    }
+    if let Some(next) = moves(ask, you, now) {
+        let _ = write!(line, "; {next}");
+    }
+    line
+}
+
 pub(super) fn waiting(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<String> {
     ask.waiting_on.as_ref()?;
     let mut text = format!("waiting on {BOLD}{}{PLAIN}", waited_on(ask));

@@ -1,12 +1,15 @@
 //! `askway wait`: blocks until an ask is settled, or somebody asked speaks to its asker. What it
 //! hands to the asker's session it acknowledges, once that is written and flushed.
 
+mod progress;
+
 use super::render::human;
 use super::{Context, Exit, Failure, Out, context, typed};
 use crate::ask::text::visible_line;
 use crate::client::{Client, Watched};
 use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
+use progress::Progress;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
@@ -49,14 +52,17 @@ pub(super) async fn until_news(
     let reader = Reader { is_asker, from: ask.revision };
     let id = ask.id.clone();
     let client = context.patient();
+    let mut progress = Progress::new(context.person());
+    let next = next(&client, ask, reader, &mut progress);
     let ask = match limit {
-        None => next(&client, ask, reader).await?,
-        Some(limit) => match timeout(limit, next(&client, ask, reader)).await {
+        None => next.await?,
+        Some(limit) => match timeout(limit, next).await {
             Ok(ask) => ask?,
             // Whatever came at the last moment counts; and a daemon that is away is not "still open".
             Err(_) => context.read(&id).await?,
         },
     };
+    drop(progress);
     tell(context, out, &ask, reader).await
 }
 
@@ -104,13 +110,36 @@ fn is_by_asker(turn: &v1::Turn, ask: &v1::Ask) -> bool {
 
 /// The ask as soon as there is something to tell. Events only say when to look; what is told is read
 /// whole. The watch re-attaches by itself when the daemon comes back.
-async fn next(client: &Client, mut ask: v1::Ask, reader: Reader) -> Result<v1::Ask, Failure> {
+async fn next(
+    client: &Client,
+    mut ask: v1::Ask,
+    reader: Reader,
+    progress: &mut Progress,
+) -> Result<v1::Ask, Failure> {
     while News::of(&ask, reader) == News::Nothing {
         let mut watch = client.watch_ask(&ask.id, Some(ask.revision));
+        progress.tell(&ask);
         loop {
-            match watch.next().await.transpose()? {
+            let item = tokio::select! {
+                item = watch.next() => item.transpose()?,
+                () = progress.ticked() => {
+                    progress.tell(&ask);
+                    continue;
+                }
+            };
+            match item {
                 Some(Watched::Event(event)) if tells(event.kind()) => break,
                 Some(Watched::End) => break,
+                Some(Watched::Reconnecting) if progress.is_seen() => {
+                    progress.away();
+                    let now = context::read(client, &ask.id).await?;
+                    progress.back(&now);
+                    ask = now;
+                }
+                Some(Watched::Event(_)) if progress.is_seen() => {
+                    ask = context::read(client, &ask.id).await?;
+                    progress.tell(&ask);
+                }
                 Some(Watched::Ask(_) | Watched::Event(_) | Watched::Reconnecting) => {}
                 None => {
                     let message = "the watch ended and the ask did not; wait again";

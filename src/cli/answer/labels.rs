@@ -1,0 +1,152 @@
+//! An answer typed on the line: labels and text, and what was meant by a label that is not offered.
+
+use crate::ask::text::{brief, visible_line};
+use crate::cli::Failure;
+use crate::grpc::v1;
+use std::collections::HashMap;
+
+/// How alike two labels are, from 0 to 1, before one is taken for the other mistyped: a letter or two
+/// of a word.
+const ALIKE: f64 = 0.8;
+
+/// Labels and text answer the one question there is.
+///
+/// # Errors
+///
+/// Where there are several.
+pub(super) fn to_the_one_question(
+    ask: &v1::Ask,
+    selected: Vec<String>,
+    text: Option<String>,
+) -> Result<HashMap<String, v1::Answer>, Failure> {
+    let ids: Vec<_> = ask.questions.iter().map(|question| question.id.as_str()).collect();
+    match ids[..] {
+        [id] => {
+            let answer = v1::Answer { selected, text, default: false };
+            Ok(HashMap::from([(id.to_owned(), answer)]))
+        }
+        _ => Err(Failure::usage(format!(
+            "it has {} questions ({}); answer them all, from a file",
+            ids.len(),
+            ids.join(", ")
+        ))
+        .then(format!("askway answer {} --file FILE; askway answer --help shows one", ask.id))),
+    }
+}
+
+/// No choice was typed where nobody can be asked for one: which there are, and how they are typed.
+pub(super) fn missing(ask: &v1::Ask) -> Failure {
+    let offered = |question: &v1::Question| {
+        let id = visible_line(&question.id);
+        let labels: Vec<_> = question.options.iter().map(quoted).collect();
+        match labels.is_empty() {
+            true => format!("{id} offers nothing and takes --text TEXT"),
+            false => format!("{id} offers {}", labels.join(", ")),
+        }
+    };
+    let offered: Vec<_> = ask.questions.iter().map(offered).collect();
+    let message = format!("no choice was typed: {}", offered.join("; "));
+    let how = match &ask.questions[..] {
+        [one] if one.options.is_empty() => "--text TEXT",
+        [_] => "LABEL, or --text TEXT",
+        _ => "--file FILE",
+    };
+    Failure::usage(message).then(format!("askway answer {} {how}", ask.id))
+}
+
+fn quoted(option: &v1::Option) -> String {
+    format!("`{}`", visible_line(&option.label))
+}
+
+/// What was refused as it was typed, with the label that was meant where one is much alike.
+pub(super) fn did_you_mean(failure: Failure, ask: &v1::Ask, typed: &[String]) -> Failure {
+    let [question] = &ask.questions[..] else { return failure };
+    let is_offered = |label: &str| question.options.iter().any(|option| option.label == label);
+    let Some(wrong) = typed.iter().find(|label| !is_offered(label)) else { return failure };
+    let offered: Vec<_> = question.options.iter().map(quoted).collect();
+    let wrong_shown = brief(wrong);
+    let failure = Failure {
+        message: match offered.is_empty() {
+            true => format!("`{wrong_shown}` is not offered, nothing is: say it with --text"),
+            false => format!("`{wrong_shown}` is not offered; offered are: {}", offered.join(", ")),
+        },
+        ..failure
+    };
+    let id = &ask.id;
+    match meant(wrong, question) {
+        Some(label) => {
+            let label = visible_line(label);
+            let message = format!("{}. Did you mean `{label}`?", failure.message);
+            Failure { message, ..failure }.then(format!("askway answer {id} \"{label}\""))
+        }
+        None if offered.is_empty() => failure.then(format!("askway answer {id} --text TEXT")),
+        None => failure.then(format!("askway answer {id} LABEL")),
+    }
+}
+
+/// The label that is most alike, small letters or large.
+fn meant<'a>(wrong: &str, question: &'a v1::Question) -> Option<&'a str> {
+    let likeness = |label: &str| strsim::jaro(&wrong.to_lowercase(), &label.to_lowercase());
+    let labels = question.options.iter().map(|option| (likeness(&option.label), &*option.label));
+    let best = labels.max_by(|one, other| one.0.total_cmp(&other.0));
+    best.filter(|(alike, _)| *alike >= ALIKE).map(|(_, label)| label)
+}
+
+/// What was chosen, in a few words: the labels, and that there are words beside.
+pub(super) fn in_brief(ask: &v1::Ask, answers: &HashMap<String, v1::Answer>) -> String {
+    let each = ask.questions.iter().filter_map(|question| {
+        let answer = answers.get(&question.id)?;
+        let words = answer.text.iter().map(|text| format!("\"{}\"", brief(text)));
+        let all: Vec<_> = answer.selected.iter().map(|label| brief(label)).chain(words).collect();
+        Some(format!("{} {}", brief(&question.question), all.join(", ")))
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Exit;
+    use crate::cli::render::fixture;
+
+    #[test]
+    fn labels_answer_the_one_question_there_is() {
+        let ask = fixture::open();
+        let answers = to_the_one_question(&ask, vec!["SQLite".into()], Some("so".into()));
+        let answers = answers.expect("one question");
+        let expected =
+            v1::Answer { selected: vec!["SQLite".into()], text: Some("so".into()), default: false };
+        assert_eq!(answers, HashMap::from([("q1".to_owned(), expected)]));
+        assert_eq!(in_brief(&ask, &answers), "Which store for the cache? SQLite, \"so\"");
+    }
+
+    #[test]
+    fn several_questions_want_a_file() {
+        let mut ask = fixture::open();
+        ask.questions.push(v1::Question { id: "q2".into(), ..v1::Question::default() });
+        let failure = to_the_one_question(&ask, vec!["SQLite".into()], None).expect_err("two");
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("q1, q2"), "{failure}");
+        assert!(failure.next.is_some_and(|next| next.contains("--file")));
+        let failure = missing(&ask);
+        assert!(failure.message.contains("q2 offers nothing"), "{failure}");
+        assert!(failure.next.is_some_and(|next| next.ends_with("--file FILE")));
+    }
+
+    #[test]
+    fn a_label_with_a_slip_is_known_again_and_another_word_is_not() {
+        let ask = fixture::open();
+        let typed = |label: &str| did_you_mean(Failure::usage("no"), &ask, &[label.to_owned()]);
+        for slip in ["sqlite", "SQLit", "SQLiet", "Postgras", "postgres"] {
+            let failure = typed(slip);
+            assert!(failure.message.contains("Did you mean `"), "{slip}: {failure}");
+            assert!(failure.next.is_some_and(|next| next.contains("askway answer")));
+        }
+        for other in ["MySQL", "Yes", "", "Redis"] {
+            let failure = typed(other);
+            assert!(!failure.message.contains("Did you mean"), "{other}: {failure}");
+            assert!(failure.message.contains("`SQLite`, `Postgres`"), "{failure}");
+        }
+        assert_eq!(typed("SQLite").message, "no", "it is offered: something else was wrong");
+    }
+}

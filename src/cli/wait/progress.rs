@@ -1,0 +1,127 @@
+//! What whoever waits at a terminal sees meanwhile: on whom it waits, since when, what comes next. One
+//! line, rewritten; where the terminal cannot, or is listened to, a line for each change. Nothing at
+//! all where nobody looks.
+
+use crate::cli::render::human;
+use crate::cli::terminal::{self, Line};
+use crate::grpc::v1;
+use std::io::{self, Write};
+use std::time::Duration;
+use tokio::time::MissedTickBehavior;
+
+/// How often the times of the line are told anew: they are in seconds.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The line. When it goes, the terminal is as it was.
+pub(super) struct Progress {
+    line: Option<Line>,
+    you: Option<String>,
+    tick: tokio::time::Interval,
+    /// Since when the daemon is away, as it was told.
+    away: Option<String>,
+    /// What was told last, without its times.
+    told: String,
+}
+
+impl Progress {
+    /// On stderr, for the person `you`.
+    pub fn new(you: Option<&str>) -> Self {
+        let mut tick = tokio::time::interval(TICK);
+        // After a suspend once is enough.
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let line = terminal::line();
+        Self { line, you: you.map(str::to_owned), tick, away: None, told: String::new() }
+    }
+
+    /// Whether somebody looks.
+    pub fn is_seen(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// Returns when the times should be told anew; never where there is no such line.
+    pub async fn ticked(&mut self) {
+        match self.line {
+            Some(Line::Rewritten) => {
+                self.tick.tick().await;
+            }
+            Some(Line::Appended) | None => std::future::pending().await,
+        }
+    }
+
+    /// Tells where the ask stands.
+    pub fn tell(&mut self, ask: &v1::Ask) {
+        if self.away.is_some() || !self.is_seen() {
+            return;
+        }
+        // What moves by itself is no change: only the hop and who is on it are.
+        let on_it = ask.claim.as_ref().map(|claim| &claim.person);
+        let changes = format!("{:?} {on_it:?}", ask.hop);
+        let line = human::progress(ask, self.you.as_deref(), human::now());
+        self.put(&line, changes);
+    }
+
+    /// Tells that the daemon is away, since now where it was not before.
+    pub fn away(&mut self) {
+        let since = self.away.get_or_insert_with(|| human::clock(human::now()));
+        let line = format!("daemon away since {since}, trying again");
+        self.put(&line, line.clone());
+    }
+
+    /// The daemon is there again, and the ask stands so.
+    pub fn back(&mut self, ask: &v1::Ask) {
+        self.away = None;
+        self.tell(ask);
+    }
+
+    fn put(&mut self, line: &str, changes: String) {
+        let mut stderr = io::stderr().lock();
+        let is_new = self.told != changes;
+        // Nobody is left to be told when stderr is gone.
+        let _ = match self.line {
+            Some(Line::Rewritten) => {
+                let fitting = fitting(line, terminal::width());
+                write!(stderr, "\r{fitting}\u{1b}[K").and_then(|()| stderr.flush())
+            }
+            Some(Line::Appended) if is_new => writeln!(stderr, "{line}"),
+            Some(Line::Appended) | None => Ok(()),
+        };
+        self.told = changes;
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.line == Some(Line::Rewritten) && !self.told.is_empty() {
+            let mut stderr = io::stderr().lock();
+            let _ = write!(stderr, "\r\u{1b}[K").and_then(|()| stderr.flush());
+        }
+    }
+}
+
+/// The beginning of `line` that stays on one line of so many columns. The last one stays free: some
+/// terminals begin a new line when it is taken. What is not ASCII may be two columns wide.
+fn fitting(line: &str, columns: usize) -> &str {
+    let mut left = columns.saturating_sub(1);
+    let end = line.char_indices().find(|(_, c)| {
+        let width = if c.is_ascii() { 1 } else { 2 };
+        let is_over = width > left;
+        left = left.saturating_sub(width);
+        is_over
+    });
+    &line[..end.map_or(line.len(), |(at, _)| at)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_never_takes_two() {
+        assert_eq!(fitting("waiting", 80), "waiting");
+        assert_eq!(fitting("waiting", 8), "waiting");
+        assert_eq!(fitting("waiting", 7), "waitin");
+        assert_eq!(fitting("日本", 5), "日本");
+        assert_eq!(fitting("日本", 4), "日");
+        assert_eq!(fitting("x", 0), "");
+    }
+}
