@@ -17,6 +17,7 @@ mod exit;
 mod file;
 mod inbox;
 mod log;
+mod look;
 pub mod place;
 mod receipt;
 mod release;

@@ -9,8 +9,11 @@ pub(super) mod json;
 pub(super) mod words;
 
 use super::Failure;
+use super::look::Look;
 use crate::ask::text::{visible, visible_line};
 use crate::grpc::v1;
+use anstream::stream::{AsLockedWrite, RawStream};
+use anstream::{AutoStream, ColorChoice};
 use human::{BOLD, PLAIN};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -21,6 +24,8 @@ use std::io::{self, ErrorKind, Write};
 pub struct Out {
     /// Whether programs read it.
     pub json: bool,
+    /// How it may look.
+    pub look: Look,
     sink: Box<dyn Write + Send>,
     broken: bool,
 }
@@ -30,13 +35,19 @@ impl Out {
     pub fn stdout(json: bool) -> Self {
         match json {
             true => Self::new(io::stdout(), json),
-            false => Self::new(anstream::stdout(), json),
+            false => Self::looking(Look::of_stdout(), io::stdout()),
         }
     }
 
-    /// Any other place.
+    /// Any other place: no terminal.
     pub fn new(sink: impl Write + Send + 'static, json: bool) -> Self {
-        Self { sink: Box::new(sink), json, broken: false }
+        Self { sink: Box::new(sink), json, look: Look::PLAIN, broken: false }
+    }
+
+    /// For people, where it may look so.
+    pub fn looking<S: RawStream + AsLockedWrite + Send + 'static>(look: Look, sink: S) -> Self {
+        let choice = if look.colour { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
+        Self { look, ..Self::new(AutoStream::new(sink, choice), false) }
     }
 
     /// An ask: one line for programs; for people what `human` makes of it.
