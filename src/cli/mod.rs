@@ -18,6 +18,7 @@ mod file;
 mod inbox;
 mod log;
 mod look;
+mod pager;
 pub mod place;
 mod receipt;
 mod release;

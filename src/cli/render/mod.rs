@@ -3,9 +3,14 @@
 //! (rule 21): `human` makes it visible, `json` escapes it.
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 pub(super) mod fixture;
 pub(super) mod human;
 pub(super) mod json;
+mod lay;
+mod markdown;
+mod route;
 pub(super) mod words;
 
 use super::Failure;
@@ -109,6 +114,15 @@ impl Out {
         let written =
             self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.write_all(b"\n"));
         self.noted(written)
+    }
+
+    /// The same, and nothing at all where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    pub fn lines(&mut self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() { Ok(()) } else { self.line(text) }
     }
 
     /// Hands everything over. Whether all of it arrived: what did not, is not to be acknowledged.
