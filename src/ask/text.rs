@@ -35,6 +35,10 @@ pub fn is_hidden(c: char) -> bool {
             ))
 }
 
+/// Marks on one character that stay as they are: more than any script needs, and too few to be drawn
+/// over the lines above and below.
+const MARKS: usize = 8;
+
 /// `text` with every hidden character shown as a mark (`\u{1b}`); line feeds and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     show(text, |c| is_hidden(c) && c != '\n' && c != '\t')
@@ -63,13 +67,15 @@ pub fn begin(text: &str, bytes: usize) -> &str {
 }
 
 fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&hide) {
+    let mut piled = Piled::default();
+    if !text.chars().any(|c| piled.is_over(c) || hide(c)) {
         return Cow::Borrowed(text);
     }
+    let mut piled = Piled::default();
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            c if !hide(c) => shown.push(c),
+            c if !piled.is_over(c) && !hide(c) => shown.push(c),
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push_str("\\t"),
             '\r' => shown.push_str("\\r"),
@@ -77,6 +83,23 @@ fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Counts the marks on the character under way.
+#[derive(Default)]
+struct Piled(usize);
+
+impl Piled {
+    /// Whether `c`, which comes next, is one too many.
+    fn is_over(&mut self, c: char) -> bool {
+        let is_mark = !c.is_ascii()
+            && matches!(
+                c.general_category(),
+                GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark
+            );
+        self.0 = if is_mark { self.0 + 1 } else { 0 };
+        self.0 > MARKS
+    }
 }
 
 /// Whether `text` is one line with nothing hidden in it.
@@ -117,6 +140,17 @@ mod tests {
             assert!(is_one_safe_line(&visible(text)), "{text:?}");
         }
         assert_eq!(visible("rm \u{202e}fdp.exe"), "rm \\u{202e}fdp.exe");
+    }
+
+    #[test]
+    fn marks_piled_on_a_character_stay_in_its_line() {
+        let piled = |marks: usize| format!("e{}x", "\u{301}".repeat(marks));
+        assert_eq!(visible(&piled(MARKS)), piled(MARKS));
+        let over = visible(&piled(MARKS + 2)).into_owned();
+        assert_eq!(over, format!("e{}\\u{{301}}\\u{{301}}x", "\u{301}".repeat(MARKS)));
+        assert_eq!(visible(&over), over);
+        let apart = format!("{}{}", piled(MARKS), piled(MARKS));
+        assert_eq!(visible(&apart), apart);
     }
 
     #[test]

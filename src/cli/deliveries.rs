@@ -154,11 +154,9 @@ async fn extend(
 async fn list(client: &Client, out: &mut Out) -> Result<Exit, Failure> {
     let asks = client.list_asks(v1::AskScope::Mine).await?;
     let unread: Vec<_> = asks.iter().flat_map(unread).collect();
-    for delivery in &unread {
-        out.line(&match out.json {
-            true => json::delivery(delivery, None),
-            false => human::delivery(delivery, None, human::now()),
-        })?;
+    match out.json {
+        true => unread.iter().try_for_each(|each| out.line(&json::delivery(each, None)))?,
+        false => out.lines(&human::deliveries(&unread, human::now(), out.look))?,
     }
     out.flush()?;
     match unread.is_empty() {
@@ -189,7 +187,7 @@ fn tell(taken: &v1::TakeDeliveriesResponse, out: &mut Out) -> Result<(), Failure
     for delivery in &taken.deliveries {
         out.line(&match out.json {
             true => json::delivery(delivery, taken.expire_time),
-            false => human::delivery(delivery, taken.expire_time, now),
+            false => human::delivery(delivery, taken.expire_time, now, out.look),
         })?;
     }
     out.flush()?;

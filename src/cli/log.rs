@@ -1,5 +1,6 @@
-//! `askway log`: what happened to an ask, oldest first.
+//! `askway log`: what happened to an ask, oldest first, through a pager on a terminal.
 
+use super::pager::{self, Paging};
 use super::render::{human, json};
 use super::{Context, Exit, Failure, Out};
 
@@ -14,18 +15,19 @@ Examples:
 pub struct Args {
     /// The ask's id, or its first characters
     id: String,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 /// Prints its history.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
-    let now = human::now();
-    for event in context.client.list_events(&ask.id).await? {
-        out.line(&match out.json {
-            true => json::event(&ask.id, &event),
-            false => human::event(&event, now),
-        })?;
+    let events = context.client.list_events(&ask.id).await?;
+    if out.json {
+        events.iter().try_for_each(|event| out.line(&json::event(&ask.id, event)))?;
+        out.flush()?;
+    } else {
+        pager::show(&args.paging, &human::history(&events, human::now(), out.look), out)?;
     }
-    out.flush()?;
     Ok(Exit::Done)
 }

@@ -47,12 +47,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
 
 async fn list(context: &Context, all: bool, out: &mut Out) -> Result<Exit, Failure> {
     let sessions = context.client.list_sessions(all).await?;
-    let now = human::now();
-    for session in &sessions {
-        out.line(&match out.json {
-            true => json::session(session),
-            false => human::session_line(session, now),
-        })?;
+    match out.json {
+        true => sessions.iter().try_for_each(|session| out.line(&json::session(session)))?,
+        false => out.lines(&human::sessions(&sessions, human::now(), out.look))?,
     }
     out.flush()?;
     if sessions.is_empty() {

@@ -1,6 +1,7 @@
 //! `askway show`: one ask, whole. A person who was shown it has seen it, and the daemon is told so.
 
-use super::render::human;
+use super::pager::{self, Paging};
+use super::render::{human, json};
 use super::{Context, Exit, Failure, Out};
 use crate::grpc::v1;
 
@@ -15,14 +16,25 @@ Examples:
 pub struct Args {
     /// The ask's id, or its first characters
     id: String,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 /// Prints it.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
     let you = context.person();
-    out.ask(&ask, |ask| human::ask(ask, you, human::now()))?;
-    let arrived = out.flush()?;
+    let events = context.client.list_events(&ask.id).await?;
+    let arrived = match out.json {
+        true => {
+            out.line(&json::whole(&ask, &events))?;
+            out.flush()?
+        }
+        false => {
+            let text = human::ask(&ask, &events, you, human::now(), out.look);
+            pager::show(&args.paging, &text, out)?
+        }
+    };
     // A program that reads JSON has shown it to nobody yet.
     if let Some(you) = you.filter(|_| arrived && !out.json) {
         context.has_shown(&ask);

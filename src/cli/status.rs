@@ -18,7 +18,10 @@ pub(super) async fn run(_args: Args, context: &Context, out: &mut Out) -> Result
     let status = context.client.status().await?;
     out.line(&match out.json {
         true => json::status(&status, context.client.address(), &context.data),
-        false => human::status(&status, human::now()),
+        false => {
+            let (address, data) = (context.client.address().to_string(), context.data.display());
+            human::status(&status, &address, &data.to_string(), human::now(), out.look)
+        }
     })?;
     out.flush()?;
     Ok(Exit::Done)

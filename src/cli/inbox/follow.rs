@@ -7,6 +7,7 @@ use crate::cli::{Context, Exit, Failure, Out, context};
 use crate::client::Client;
 use crate::grpc::v1;
 use std::collections::BTreeMap;
+use std::io::Write;
 use tokio_stream::StreamExt;
 use v1::watch_inbox_response::Message;
 
@@ -15,6 +16,7 @@ use v1::watch_inbox_response::Message;
 pub(super) async fn follow(
     context: &Context,
     scope: v1::AskScope,
+    bell: bool,
     out: &mut Out,
 ) -> Result<Exit, Failure> {
     let client = context.patient();
@@ -29,6 +31,9 @@ pub(super) async fn follow(
                 told.come(snapshot.asks, out)?;
             }
             Message::Change(change) => {
+                if bell && !change.came.is_empty() {
+                    ring();
+                }
                 told.leave(change.left_ask_ids, out).await?;
                 told.come(change.came.into_iter().chain(change.changed), out)?;
             }
@@ -39,6 +44,12 @@ pub(super) async fn follow(
         }
     }
     Err(Failure::unexpected("the watch ended by itself").then("askway inbox --watch"))
+}
+
+/// Rings where people listen, which is beside what is told.
+fn ring() {
+    // That nobody hears it is no failure of telling.
+    let _ = std::io::stderr().write_all(b"\x07");
 }
 
 /// The asks as they were told last.

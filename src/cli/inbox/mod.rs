@@ -3,8 +3,9 @@
 
 mod follow;
 
-use super::render::human;
+use super::render::{human, json};
 use super::{Context, Exit, Failure, Out, session, typed};
+use crate::ask::SessionId;
 use crate::client::Client;
 use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
@@ -37,6 +38,9 @@ pub struct Args {
     /// Go on telling what comes, changes and leaves, a line each
     #[arg(long, conflicts_with_all = ["wait", "Which"])]
     watch: bool,
+    /// Ring the terminal's bell when something comes
+    #[arg(long, requires = "watch")]
+    bell: bool,
     #[command(flatten)]
     which: Which,
 }
@@ -54,9 +58,15 @@ struct Which {
     /// Only what has this in its header, or in a question without one
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
+    /// Only what waits on this session (its id, or its first characters), or on this person
+    #[arg(long, value_name = "WHO")]
+    waiting_on: Option<String>,
     /// Only what was filed within this time
     #[arg(long, value_name = "TIME", value_parser = typed::duration)]
     since: Option<Duration>,
+    /// Only what was filed before that: so long ago, or longer
+    #[arg(long, value_name = "TIME", value_parser = typed::duration)]
+    older: Option<Duration>,
     /// List all that is kept, also what is settled, whoever it waits on
     #[arg(long)]
     settled: bool,
@@ -95,7 +105,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         false => v1::AskScope::WaitingOnMe,
     };
     if args.watch {
-        return follow::follow(context, scope, out).await;
+        return follow::follow(context, scope, args.bell, out).await;
     }
     let filter = filter(args.which, context).await?;
     // The first look is not patient: a daemon that is away is never an empty inbox.
@@ -107,6 +117,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         };
     }
     list(&mut asks, scope == v1::AskScope::Visible, context.person(), out)?;
+    if out.look.terminal && !out.json && scope != v1::AskScope::Visible && !context.is_session {
+        elsewhere(context, &asks, out).await?;
+    }
     let arrived = out.flush()?;
     if arrived && !past && context.is_session {
         know(&context.client, &asks).await?;
@@ -122,15 +135,23 @@ async fn filter(which: Which, context: &Context) -> Result<v1::AskFilter, Failur
         Some(id) => session::whole_id(&context.client, &id).await?,
         None => String::new(),
     };
-    let from = which.since.map(|since| SystemTime::now() - since);
+    let (on_session, on_person) = match which.waiting_on {
+        Some(who) if who.starts_with(SessionId::PREFIX) => {
+            (session::whole_id(&context.client, &who).await?, String::new())
+        }
+        who => (String::new(), who.unwrap_or_default()),
+    };
+    let ago = |length: Duration| SystemTime::now().checked_sub(length).map(Into::into);
     Ok(v1::AskFilter {
         settled: which.settled,
         outcome: which.outcome.map(v1::OutcomeKind::from).unwrap_or_default().into(),
         asker_session_id,
         tree_work_id: which.tree.unwrap_or_default(),
-        create_time_from: from.map(Into::into),
+        waiting_on_session_id: on_session,
+        waiting_on_person: on_person,
+        create_time_from: which.since.and_then(ago),
+        create_time_until: which.older.and_then(ago),
         text: which.text.unwrap_or_default(),
-        ..v1::AskFilter::default()
     })
 }
 
@@ -175,14 +196,27 @@ async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Fai
 fn list(asks: &mut [v1::Ask], all: bool, you: Option<&str>, out: &mut Out) -> Result<(), Failure> {
     // They come oldest first, and stay so among their equals.
     asks.sort_by_key(|ask| Reverse(rank(ask.priority())));
-    let now = human::now();
-    for ask in asks.iter() {
-        out.ask(ask, |ask| human::listed(ask, you, now, all))?;
+    if out.json {
+        asks.iter().try_for_each(|ask| out.line(&json::ask(ask)))?;
+    } else {
+        let inbox = human::Inbox { asks, you, all, now: human::now(), look: out.look };
+        out.lines(&inbox.text())?;
     }
     match asks.first() {
         None if all => out.note("Nothing of that kind is here."),
         None => out.note("Nothing waits on you. What waits on others: askway inbox --all"),
         Some(ask) => out.note(&format!("next: askway show {}", ask.id)),
+    }
+    Ok(())
+}
+
+/// Says in a line what waits on others, and when the first of it comes to people.
+async fn elsewhere(context: &Context, mine: &[v1::Ask], out: &Out) -> Result<(), Failure> {
+    let all = context.client.list_asks(v1::AskScope::Visible).await?;
+    let is_mine = |ask: &&v1::Ask| mine.iter().any(|mine| mine.id == ask.id);
+    let others: Vec<_> = all.iter().filter(|ask| ask.outcome.is_none() && !is_mine(ask)).collect();
+    if let Some(line) = human::elsewhere(&others, context.person(), human::now()) {
+        out.note(&line);
     }
     Ok(())
 }

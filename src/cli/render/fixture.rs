@@ -122,6 +122,23 @@ pub fn with_people() -> v1::Ask {
     }
 }
 
+/// What happened until then.
+pub fn history() -> Vec<v1::Event> {
+    let event = |revision, millis, kind: v1::EventKind, by, text: &str, ask| v1::Event {
+        revision,
+        event_time: time(millis),
+        kind: kind.into(),
+        by,
+        text: text.into(),
+        ask: Some(ask),
+    };
+    let asker = by(v1::actor::Who::Session(session("worker", ASKER)));
+    vec![
+        event(1, 0, v1::EventKind::Filed, asker, "", open()),
+        event(2, 1_000, v1::EventKind::Escalated, by_sender(), "not mine to decide", with_people()),
+    ]
+}
+
 /// The same with an unread turn of the sender's.
 pub fn spoken() -> v1::Ask {
     let turn = v1::Turn {

@@ -3,14 +3,22 @@
 //! (rule 21): `human` makes it visible, `json` escapes it.
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 pub(super) mod fixture;
 pub(super) mod human;
 pub(super) mod json;
+mod lay;
+mod markdown;
+mod route;
 pub(super) mod words;
 
 use super::Failure;
+use super::look::Look;
 use crate::ask::text::{visible, visible_line};
 use crate::grpc::v1;
+use anstream::stream::{AsLockedWrite, RawStream};
+use anstream::{AutoStream, ColorChoice};
 use human::{BOLD, PLAIN};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -21,6 +29,8 @@ use std::io::{self, ErrorKind, Write};
 pub struct Out {
     /// Whether programs read it.
     pub json: bool,
+    /// How it may look.
+    pub look: Look,
     sink: Box<dyn Write + Send>,
     broken: bool,
 }
@@ -30,13 +40,19 @@ impl Out {
     pub fn stdout(json: bool) -> Self {
         match json {
             true => Self::new(io::stdout(), json),
-            false => Self::new(anstream::stdout(), json),
+            false => Self::looking(Look::of_stdout(), io::stdout()),
         }
     }
 
-    /// Any other place.
+    /// Any other place: no terminal.
     pub fn new(sink: impl Write + Send + 'static, json: bool) -> Self {
-        Self { sink: Box::new(sink), json, broken: false }
+        Self { sink: Box::new(sink), json, look: Look::PLAIN, broken: false }
+    }
+
+    /// For people, where it may look so.
+    pub fn looking<S: RawStream + AsLockedWrite + Send + 'static>(look: Look, sink: S) -> Self {
+        let choice = if look.colour { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
+        Self { look, ..Self::new(AutoStream::new(sink, choice), false) }
     }
 
     /// An ask: one line for programs; for people what `human` makes of it.
@@ -98,6 +114,15 @@ impl Out {
         let written =
             self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.write_all(b"\n"));
         self.noted(written)
+    }
+
+    /// The same, and nothing at all where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    pub fn lines(&mut self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() { Ok(()) } else { self.line(text) }
     }
 
     /// Hands everything over. Whether all of it arrived: what did not, is not to be acknowledged.

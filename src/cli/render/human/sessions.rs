@@ -1,65 +1,124 @@
 //! Sessions and the daemon, for people.
 
-use super::{BOLD, PLAIN, future, past};
+use super::page::Page;
+use super::table::Table;
+use super::{FAINT, PLAIN, future, past};
 use crate::ask::text::visible_line;
+use crate::cli::look::Look;
+use crate::cli::render::lay::{fill, wrap};
 use crate::cli::render::words;
 use crate::grpc::v1;
-use std::fmt::Write;
 
-/// One session of a list.
-pub fn session_line(session: &v1::Session, now: i64) -> String {
-    let mut text = format!(
-        "{BOLD}{}{PLAIN}  {}, {}",
-        visible_line(&session.id),
-        visible_line(&session.agent),
-        words::session(session.state()),
-    );
+/// Columns from which on a session's notes stand in its own line.
+const WIDE: usize = 120;
+/// Columns below which little more than its name does.
+const NARROW: usize = 60;
+
+/// Sessions, a line each: its id, agent, state, age, who enrolled it, and what else is to be known.
+pub fn sessions(all: &[v1::Session], now: i64, look: Look) -> String {
+    let narrow = look.terminal && look.width < NARROW;
+    let roomy = !look.terminal || look.width >= WIDE;
+    let heads: &[&str] = match (narrow, roomy) {
+        (true, _) => &["SESSION", "AGENT"],
+        (_, false) => &["SESSION", "AGENT", "STATE", "ENROLLED", "BY"],
+        (_, true) => &["SESSION", "AGENT", "STATE", "ENROLLED", "BY", "NOTES"],
+    };
+    let mut table = Table::new(look, heads);
+    for session in all {
+        let by = session.parent.as_ref().map(|parent| visible_line(&parent.agent));
+        let by = by.unwrap_or_else(|| visible_line(&session.host)).into_owned();
+        let (state, enrolled) = (words::session(session.state()), past(session.create_time, now));
+        // What has no column of its own on a narrow terminal is of more use below than cut.
+        let notes = notes(session, now);
+        let below = match narrow {
+            true => format!("{state}, enrolled {enrolled} by {by}, {notes}"),
+            false => notes.clone(),
+        };
+        let below = below.trim_end_matches(", ");
+        let below = match roomy || below.is_empty() {
+            true => Vec::new(),
+            false => wrap(&format!("{FAINT}{below}{PLAIN}"), look.width, "  ", "  "),
+        };
+        let cells = [
+            visible_line(&session.id).into_owned(),
+            visible_line(&session.agent).into_owned(),
+            state.to_owned(),
+            enrolled,
+            by,
+            notes,
+        ];
+        table.row(cells.into_iter().take(heads.len()).collect(), below);
+    }
+    table.lines().join("\n")
+}
+
+/// Since when it is what it is, until when, and what it does not do.
+fn notes(session: &v1::Session, now: i64) -> String {
+    let mut notes = Vec::new();
     if session.state_time.is_some() {
-        let _ = write!(text, " {}", past(session.state_time, now));
+        let state = words::session(session.state());
+        notes.push(format!("{state} {}", past(session.state_time, now)));
     }
-    match session.state() {
-        _ if session.deadline_time.is_none() => {}
-        v1::SessionState::Paused => {
-            let _ = write!(text, ", ends {}", future(session.deadline_time, now));
+    if session.deadline_time.is_some() {
+        let when = future(session.deadline_time, now);
+        match session.state() {
+            v1::SessionState::Paused => notes.push(format!("ends {when}")),
+            v1::SessionState::Active => {
+                notes.push(format!("paused {when} unless it is heard of"));
+            }
+            v1::SessionState::Ended | v1::SessionState::Unspecified => {}
         }
-        v1::SessionState::Active => {
-            let when = future(session.deadline_time, now);
-            let _ = write!(text, ", paused {when} unless it is heard of");
-        }
-        v1::SessionState::Ended | v1::SessionState::Unspecified => {}
-    }
-    let _ = write!(text, ", enrolled {}", past(session.create_time, now));
-    if let Some(parent) = &session.parent {
-        let _ = write!(text, " by {}", visible_line(&parent.agent));
     }
     match session.open_ask_ids.len() {
         0 => {}
-        1 => text.push_str(", 1 open ask"),
-        many => {
-            let _ = write!(text, ", {many} open asks");
-        }
+        1 => notes.push("1 open ask".to_owned()),
+        many => notes.push(format!("{many} open asks")),
     }
     if session.answers_none {
-        text.push_str(", answers no asks");
+        notes.push("answers no asks".to_owned());
     }
     if session.wakeable {
-        text.push_str(", can be woken");
+        notes.push("can be woken".to_owned());
     }
-    text
+    notes.join(", ")
 }
 
-/// How the daemon does.
-pub fn status(status: &v1::GetStatusResponse, now: i64) -> String {
-    let mut text = format!(
-        "askway {}, started {}\nyou are {}\n{} open on people, {} on sessions",
-        visible_line(&status.version),
-        past(status.start_time, now),
-        visible_line(&status.caller),
-        status.waiting_on_people,
-        status.waiting_on_sessions,
-    );
+/// How the daemon at `address` with its data in `data` does.
+pub fn status(
+    status: &v1::GetStatusResponse,
+    address: &str,
+    data: &str,
+    now: i64,
+    look: Look,
+) -> String {
+    let line = |asks: u64, whom: &str| match asks {
+        0 => format!("nothing waits on {whom}"),
+        1 => format!("1 ask waits on {whom}"),
+        many => format!("{many} asks wait on {whom}"),
+    };
+    let version = visible_line(&status.version);
+    let started = past(status.start_time, now);
+    let mut rows = vec![
+        ("daemon", format!("askway {version}, started {started}")),
+        ("address", visible_line(address).into_owned()),
+        ("data", visible_line(data).into_owned()),
+        ("you", visible_line(&status.caller).into_owned()),
+        ("people", line(status.waiting_on_people, "people")),
+        ("sessions", line(status.waiting_on_sessions, "sessions")),
+    ];
     if status.oldest_open_time.is_some() {
-        let _ = write!(text, "; the oldest was filed {}", past(status.oldest_open_time, now));
+        let oldest = past(status.oldest_open_time, now);
+        rows.push(("oldest", format!("filed {oldest}")));
     }
-    text
+    if !look.terminal {
+        let rows: Vec<_> = rows.iter().map(|(name, value)| format!("{name}\t{value}")).collect();
+        return rows.join("\n");
+    }
+    let mut page = Page::new(look);
+    let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default() + 2;
+    for (name, value) in &rows {
+        let first = fill(name, widest);
+        page.hanging(&format!("{FAINT}{first}{PLAIN}"), &" ".repeat(widest), value);
+    }
+    page.into_text()
 }

@@ -2,8 +2,10 @@
 //! order. Fields may be added; none is ever changed. Absent is null; a text that may be empty is "".
 
 mod deliveries;
+mod fault;
 mod sessions;
 mod shapes;
+mod way;
 
 use super::words;
 use crate::ask::text::is_hidden;
@@ -11,17 +13,22 @@ use crate::cli::Failure;
 use crate::client::Address;
 use crate::grpc::v1;
 use deliveries::Delivered;
+use fault::{Failed, Fault, Field};
 use serde::Serialize;
 use sessions::{Sent, Session, SessionReceipt, Status};
-use shapes::{
-    Ask, By, Event, Failed, Fault, Field, Followed, Hop, Outcome, Receipt, WaitingOn, text, time,
-};
+pub use shapes::time;
+use shapes::{Ask, By, Event, Followed, Hop, Outcome, Receipt, WaitingOn, text};
 use std::fmt::Write;
 use std::path::Path;
 
 /// One line for an ask.
 pub fn ask(ask: &v1::Ask) -> String {
     line(&Ask::of(ask))
+}
+
+/// The same, with the times of its way from its history.
+pub fn whole(ask: &v1::Ask, events: &[v1::Event]) -> String {
+    line(&Ask::with(ask, events))
 }
 
 /// One line for a receipt.

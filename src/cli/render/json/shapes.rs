@@ -1,6 +1,7 @@
 //! The documented shapes, field for field and in their order, borrowed from the wire's messages.
 //! Fields may be added; none is ever changed. How they become lines: [`super`].
 
+use super::way::{self, Stage};
 use crate::cli::render::words;
 use crate::grpc::v1;
 use serde::Serialize;
@@ -46,6 +47,10 @@ pub struct Ask<'a> {
     pub asked_again: u32,
     pub asker_gone_time: Option<String>,
     pub seen: Vec<Seen<'a>>,
+    /// Every hop, with when it was, is or will be asked.
+    pub route: Vec<Stage<'a>>,
+    /// When it comes to people, while sessions are asked and stay silent.
+    pub people_time: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -199,27 +204,13 @@ pub struct Event<'a> {
     pub content_digest: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-pub struct Failed<'a> {
-    pub error: Fault<'a>,
-}
-
-#[derive(Serialize)]
-pub struct Fault<'a> {
-    pub reason: &'a str,
-    pub message: &'a str,
-    pub fields: Vec<Field<'a>>,
-    pub next: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-pub struct Field<'a> {
-    pub field: &'a str,
-    pub description: &'a str,
-}
-
 impl<'a> Ask<'a> {
     pub fn of(ask: &'a v1::Ask) -> Self {
+        Self::with(ask, &[])
+    }
+
+    /// The same, with what its history tells of its way.
+    pub fn with(ask: &'a v1::Ask, events: &'a [v1::Event]) -> Self {
         Self {
             id: &ask.id,
             state: words::state(ask.state()),
@@ -247,6 +238,8 @@ impl<'a> Ask<'a> {
             asked_again: ask.asked_again,
             asker_gone_time: time(ask.asker_gone_time),
             seen: ask.seen.iter().map(Seen::of).collect(),
+            route: way::stages(ask, events),
+            people_time: way::people_time(ask),
         }
     }
 }

@@ -53,7 +53,33 @@ fn open() -> Value {
         "asked_again": 0,
         "asker_gone_time": null,
         "seen": [],
+        "route": way(
+            ("now", Some("2026-01-02T03:19:05.678Z"), None),
+            ("to_come", Some("2026-01-02T03:19:05.678Z")),
+        ),
+        "people_time": "2026-01-02T03:19:05.678Z",
     })
+}
+
+/// The route, with where each hop stands: until when the first, since when the second is asked.
+fn way(
+    (lead, until, reason): (&str, Option<&str>, Option<&str>),
+    (owner, from): (&str, Option<&str>),
+) -> Value {
+    json!([
+        {
+            "index": 0,
+            "to": {"kind": "session", "agent": "lead", "session": SENDER},
+            "state": lead, "from_time": "2026-01-02T03:04:05.678Z", "until_time": until,
+            "timeout_seconds": 900, "reason": reason,
+        },
+        {
+            "index": 1,
+            "to": {"kind": "people", "group": null, "people": ["owner"]},
+            "state": owner, "from_time": from, "until_time": null, "timeout_seconds": null,
+            "reason": null,
+        },
+    ])
 }
 
 /// `base` with the fields of `change` in place of its own.
@@ -76,6 +102,11 @@ fn an_open_ask_waits_on_a_session_or_on_people() {
                 "since": "2026-01-02T03:04:06.678Z", "skipped": [],
             },
             "escalate_time": null,
+            "route": way(
+                ("past", Some("2026-01-02T03:04:06.678Z"), Some("not mine to decide")),
+                ("now", Some("2026-01-02T03:04:06.678Z")),
+            ),
+            "people_time": null,
         }),
     );
     assert_eq!(read(&ask(&fixture::with_people())), with_people);
@@ -141,6 +172,11 @@ fn a_settled_ask_says_how_it_ended_and_whether_the_asker_knows() {
                 "state": "settled", "revision": 3, "waiting_on": null, "escalate_time": null,
                 "expire_time": null, "outcome": outcome,
                 "delivery": {"state": "unread", "reason": null, "lease": null},
+                "route": way(
+                    ("past", Some("2026-01-02T03:04:10.678Z"), None),
+                    ("never_asked", None),
+                ),
+                "people_time": null,
             }),
         );
         assert_eq!(read(&ask(&fixture::settled(kind))), settled);

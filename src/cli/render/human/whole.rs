@@ -1,0 +1,121 @@
+//! One ask, whole: where it stands, its way, what it asks, what was said, how it ended.
+
+use super::page::Page;
+use super::{BOLD, FAINT, PLAIN, actor, delivery, expiry, future, gone, outcome_line, past};
+use super::{session, standing, waiting};
+use crate::ask::text::visible_line;
+use crate::cli::look::Look;
+use crate::cli::render::words;
+use crate::grpc::v1;
+
+/// The ask, with the times of its way from its history.
+pub fn ask(ask: &v1::Ask, events: &[v1::Event], you: Option<&str>, now: i64, look: Look) -> String {
+    let mut page = Page::new(look);
+    head(&mut page, ask, you, now);
+    page.own("");
+    waiting::way(&mut page, ask, events, you, now);
+    if !ask.context.is_empty() {
+        page.own("");
+        page.markdown(&ask.context);
+    }
+    for asked in &ask.questions {
+        page.own("");
+        question(&mut page, asked);
+    }
+    if !ask.turns.is_empty() {
+        page.own("");
+        ask.turns.iter().for_each(|said| turn(&mut page, said, now));
+    }
+    if ask.outcome.is_some() {
+        page.own("");
+        outcome(&mut page, ask, now);
+        if let Some(delivery) = &ask.delivery {
+            page.own(&delivery::delivered(delivery, now));
+        }
+    }
+    page.into_text()
+}
+
+fn head(page: &mut Page, ask: &v1::Ask, you: Option<&str>, now: i64) {
+    page.own(&format!(
+        "{BOLD}{}{PLAIN}  {}, {} priority",
+        visible_line(&ask.id),
+        words::state(ask.state()),
+        words::priority(ask.priority()),
+    ));
+    let asker = session(ask.asker.as_ref());
+    page.own(&format!("asked by {asker} {}", past(ask.create_time, now)));
+    if !ask.chain.is_empty() {
+        let chain: Vec<_> = ask.chain.iter().map(|sender| session(Some(sender))).collect();
+        page.own(&format!("sent by {}", chain.join(", sent by ")));
+    }
+    if !ask.work_id.is_empty() {
+        page.own(&format!("{FAINT}work {}{PLAIN}", visible_line(&ask.work_id)));
+    }
+    if let Some(gone) = gone(ask, now) {
+        page.own(&gone);
+    }
+    waiting::waiting(page, ask, you, now);
+    if let Some(claim) = &ask.claim {
+        let person = visible_line(&claim.person);
+        let lapses = future(claim.lapse_time, now);
+        page.own(&format!("{person} is on it; that lapses {lapses}"));
+    }
+    if let Some(standing) = standing(ask) {
+        page.own(&standing);
+    }
+    for part in [expiry::expiry(ask, now), expiry::seen(ask, now)].iter().flatten() {
+        part.lines().for_each(|line| page.own(line));
+    }
+}
+
+fn question(page: &mut Page, question: &v1::Question) {
+    let id = visible_line(&question.id);
+    match question.header.is_empty() {
+        true => page.own(&format!("{FAINT}{id}{PLAIN}")),
+        false => page.own(&format!("{FAINT}{id}{PLAIN}  {}", visible_line(&question.header))),
+    }
+    page.theirs(&question.question);
+    for option in &question.options {
+        let recommended = if option.recommended { " (recommended)" } else { "" };
+        let label = visible_line(&option.label);
+        page.own(&format!("  - {BOLD}{label}{PLAIN}{recommended}"));
+        if !option.description.is_empty() {
+            page.theirs(&option.description);
+        }
+    }
+    page.own(match (question.options.is_empty(), question.multiple) {
+        (true, _) => "  answer in your own words",
+        (false, true) => "  several may be chosen; own words may be added",
+        (false, false) => "  one may be chosen; own words may be added",
+    });
+}
+
+/// One turn of talk.
+pub fn turn(page: &mut Page, turn: &v1::Turn, now: i64) {
+    let unread = if turn.unread { " (unread)" } else { "" };
+    let by = actor(turn.by.as_ref());
+    page.own(&format!("{by} said {}{unread}:", past(turn.say_time, now)));
+    page.theirs(&turn.text);
+}
+
+/// How it ended, and what was decided of each question.
+pub fn outcome(page: &mut Page, ask: &v1::Ask, now: i64) {
+    let Some(outcome) = &ask.outcome else { return };
+    let line = outcome_line(outcome);
+    page.own(&format!("{BOLD}{line}{PLAIN} {}", past(outcome.settle_time, now)));
+    for asked in &ask.questions {
+        let Some(answer) = outcome.answers.get(&asked.id) else { continue };
+        page.own(&format!("  {}", visible_line(&asked.question)));
+        let by_default = if answer.default { " (the default that was named)" } else { "" };
+        for label in &answer.selected {
+            page.own(&format!("    = {}{by_default}", visible_line(label)));
+        }
+        if let Some(written) = &answer.text {
+            page.theirs(written);
+        }
+    }
+    if let Some(note) = &outcome.note {
+        page.theirs(note);
+    }
+}
