@@ -97,7 +97,10 @@ impl Default for Look {
 mod tests {
     use super::*;
 
-    fn look(terminal: bool, columns: Option<u16>, set: &[(&str, &str)]) -> Look {
+    /// Variables of an environment.
+    type Set = [(&'static str, &'static str)];
+
+    fn look(terminal: bool, columns: Option<u16>, set: &Set) -> Look {
         let variable = |name: &str| {
             set.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
         };
@@ -107,7 +110,7 @@ mod tests {
     #[test]
     fn colour_is_for_terminals_that_take_it_unless_somebody_says_otherwise() {
         let xterm = ("TERM", "xterm");
-        let table: &[(bool, &[(&str, &str)], bool)] = &[
+        let table: &[(bool, &Set, bool)] = &[
             (true, &[xterm], true),
             (false, &[xterm], false),
             (true, &[], false),
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_width_is_what_was_said_else_the_terminals_within_reason() {
-        let table: &[(Option<u16>, &[(&str, &str)], usize)] = &[
+        let table: &[(Option<u16>, &Set, usize)] = &[
             (Some(132), &[], 132),
             (Some(132), &[("COLUMNS", "40")], 40),
             (Some(132), &[("COLUMNS", "wide")], 132),

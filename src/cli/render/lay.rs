@@ -33,7 +33,7 @@ pub fn cut<'a>(text: &'a str, width: usize, ellipsis: &str) -> Cow<'a, str> {
         if used + columns > room {
             break;
         }
-        styled = is_mark(piece) && piece != PLAIN || styled && piece != PLAIN;
+        styled = piece != PLAIN && (styled || is_mark(piece));
         used += columns;
         kept.push_str(piece);
     }

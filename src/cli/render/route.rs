@@ -151,22 +151,20 @@ fn before<'a>(ask: &v1::Ask, moves: &[&'a v1::Hop], stages: &mut [Stage<'a>]) {
 /// that; behind a hop without a time nothing is expected.
 fn expected(ask: &v1::Ask, stages: &mut [Stage<'_>]) {
     let Some(now) = stages.iter().position(|stage| stage.state == State::Now) else { return };
-    let with_session = is_session(stages[now].to);
     let mut at = stages[now].until;
-    let mut among_sessions = with_session;
-    for place in now + 1..stages.len() {
-        let (is_people, within) = (!is_session(stages[place].to), ask.route[place].within);
-        if among_sessions && is_people {
+    let mut among_sessions = is_session(stages[now].to);
+    for (stage, hop) in stages.iter_mut().zip(&ask.route).skip(now + 1) {
+        if among_sessions && !is_session(stage.to) {
             let expires = ask.expire_time.map(|time| millis(Some(time)));
             at = at.map(|at| expires.map_or(at, |expires| at.min(expires)));
             among_sessions = false;
         }
-        stages[place].from = at;
-        at = at.zip(stages[place].timeout).map(|(at, timeout)| at + timeout);
-        if let Some(within) = within {
-            at = at.map(|at| at.min(millis(ask.create_time) + length(&within)));
+        stage.from = at;
+        at = at.zip(stage.timeout).map(|(at, timeout)| at + timeout);
+        if let Some(within) = &hop.within {
+            at = at.map(|at| at.min(millis(ask.create_time) + length(within)));
         }
-        stages[place].until = at;
+        stage.until = at;
     }
 }
 

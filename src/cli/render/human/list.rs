@@ -70,7 +70,7 @@ impl Inbox<'_> {
         let mut table = Table::new(self.look, heads);
         for ask in asks {
             let id = short(&ask.id, self.asks);
-            let mut cells = vec![visible_line(&id).into_owned(), age(ask, self.now)];
+            let mut cells = vec![visible_line(id).into_owned(), age(ask, self.now)];
             if wide {
                 cells.push(from(ask));
             }
