@@ -88,7 +88,7 @@ fn labels_of(id: &str, begun: &OsStr) -> Vec<CompletionCandidate> {
 fn look<T>(read: impl AsyncFnOnce(Context) -> Option<T>) -> Option<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let seen = runtime.block_on(async {
-        let context = Context::of_environment().ok()?;
+        let context = Context::of_environment(None).ok()?;
         timeout(BUDGET, read(context)).await.ok().flatten()
     });
     runtime.shutdown_background();

@@ -129,7 +129,9 @@ impl<'a> Dialog<'a> {
     /// Shows all of it, which makes it what an answer is bound to.
     async fn show(&mut self) -> Result<(), Failure> {
         let you = self.context.person();
-        self.out.ask(&self.ask, |ask| human::ask(ask, you, human::now()))?;
+        let events = self.context.client.list_events(&self.ask.id).await?;
+        let look = self.out.look;
+        self.out.ask(&self.ask, |ask| human::ask(ask, &events, you, human::now(), look))?;
         if let Some(you) = you.filter(|_| self.out.flush().unwrap_or(false)) {
             self.context.has_shown(&self.ask);
             show::tell_seen(self.context, &self.ask, you).await;
