@@ -6,6 +6,7 @@ mod daemon;
 mod deliveries;
 mod demo;
 mod kills;
+mod notices;
 mod rules;
 mod run;
 mod serve;

@@ -61,5 +61,14 @@ pub fn status(status: &v1::GetStatusResponse, now: i64) -> String {
     if status.oldest_open_time.is_some() {
         let _ = write!(text, "; the oldest was filed {}", past(status.oldest_open_time, now));
     }
+    if status.untold > 0 {
+        let _ = write!(
+            text,
+            "\nnobody could be told of {} of them; the notice hook failed {}: {}",
+            status.untold,
+            past(status.notice_failure_time, now),
+            visible_line(&status.notice_failure),
+        );
+    }
     text
 }
