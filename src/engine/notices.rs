@@ -45,8 +45,8 @@ pub(super) async fn run(engine: &Engine, notifier: Arc<dyn Notifier>) {
     loop {
         let moved = engine.shared.notices_moved.notified();
         let next = match carrying.next().await {
-            Ok(Next::Now(ask)) => {
-                running.push(Box::pin(carry(engine, carrying.notifier.clone(), ask)));
+            Ok(Next::Now(ask, why)) => {
+                running.push(Box::pin(carry(engine, carrying.notifier.clone(), ask, why)));
                 continue;
             }
             Ok(next) => next,
@@ -61,7 +61,7 @@ pub(super) async fn run(engine: &Engine, notifier: Arc<dyn Notifier>) {
             () = async {
                 match next {
                     Next::At(time) => engine.shared.clock.wait_until(time).await,
-                    Next::Now(_) | Next::Unknown => std::future::pending().await,
+                    Next::Now(..) | Next::Unknown => std::future::pending().await,
                 }
             } => {}
         }
@@ -79,7 +79,7 @@ struct Carrying<'a> {
 /// What to carry next.
 enum Next {
     /// This ask's.
-    Now(AskId),
+    Now(Arc<Ask>, NoticeWhy),
     /// Nothing before this.
     At(Timestamp),
     /// Nothing before one of those that are being carried is done, or something is committed.
@@ -107,39 +107,38 @@ impl Carrying<'_> {
         {
             return Ok(Next::At(first + SECOND));
         }
+        let loaded = self.engine.store().load(&[Key::Ask(ask)]).await?.pop().flatten();
+        // What changed since is looked at again once that commit wakes this.
+        let Some(Record::Ask(ask)) = loaded else { return Ok(Next::Unknown) };
+        let Some(notice) = ask.notice.filter(|notice| notice.due <= now) else {
+            return Ok(Next::Unknown);
+        };
+        if ask.deadline().is_some_and(|deadline| deadline <= now) {
+            // After a stop its tick comes first: what it has come to then is told, and no more.
+            return Ok(Next::Unknown);
+        }
         self.begun.push_back(now);
-        self.asks.insert(ask);
-        Ok(Next::Now(ask))
+        self.asks.insert(ask.id);
+        Ok(Next::Now(ask, notice.why))
     }
 }
 
 /// Carries the notice of an ask, and writes down how that went. Where the ask was settled meanwhile,
 /// whoever was told is told that too, once: what they have in hand is over.
-async fn carry(engine: &Engine, notifier: Arc<dyn Notifier>, id: AskId) -> AskId {
-    let loaded = engine.store().load(&[Key::Ask(id)]).await;
-    let ask = match loaded.map(|mut loaded| loaded.pop().flatten()) {
-        Ok(Some(Record::Ask(ask))) => ask,
-        Ok(_) => return id,
-        Err(_) => {
-            tokio::time::sleep(BACK_OFF).await;
-            return id;
-        }
-    };
-    let now = engine.now();
-    let Some(notice) = ask.notice.filter(|notice| notice.due <= now) else { return id };
-    if ask.deadline().is_some_and(|deadline| deadline <= now) {
-        // After a stop: what it comes to when its tick is decided is told, and not what it was before.
-        tokio::time::sleep(BACK_OFF).await;
-        return id;
-    }
-    let told = notifier.tell(&ask, notice.why).await;
+async fn carry(
+    engine: &Engine,
+    notifier: Arc<dyn Notifier>,
+    ask: Arc<Ask>,
+    why: NoticeWhy,
+) -> AskId {
+    let told = notifier.tell(&ask, why).await;
     let reached = told.is_ok();
-    let after = write_down(engine, &ask, notice.why, told).await;
+    let after = write_down(engine, &ask, why, told).await;
     if let Some(after) = after.filter(|after| reached && !after.is_open()) {
         let told = notifier.tell(&after, NoticeWhy::Settled).await;
         write_down(engine, &after, NoticeWhy::Settled, told).await;
     }
-    id
+    ask.id
 }
 
 /// The ask as it is with that in its history; none where it is there no more. Unwritten, the notice

@@ -2,6 +2,7 @@
 //! becomes of it when the daemon ends.
 
 use super::daemon::{Daemon, PATIENCE, Said};
+use askway::cli::place;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -39,8 +40,9 @@ impl Hook {
 
     /// The owner is asked; gives the ask's id.
     fn ask(&self, root: &str, arguments: &[&str]) -> String {
-        let arguments: Vec<_> = ["ask"].iter().chain(arguments).copied().collect();
-        let said = self.daemon.verb(Some(root), &arguments).ends(0).json();
+        let arguments: Vec<_> = ["--json", "ask"].iter().chain(arguments).copied().collect();
+        let mut command = self.daemon.command(&arguments);
+        let said = Said::by(command.env(place::TOKEN_VAR, root)).ends(0).json();
         said["ask"]["id"].as_str().expect("an id").to_owned()
     }
 
