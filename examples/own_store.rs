@@ -50,6 +50,14 @@ impl Store for Telling {
     async fn deadlines(&self, t: Timestamp, max: usize) -> Result<Vec<(Timestamp, Due)>, Fault> {
         self.0.deadlines(t, max).await
     }
+    async fn notices(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.0.notices(until, limit).await
+    }
+
     async fn resolve(&self, prefix: &str, max: usize) -> Result<Vec<AskId>, Fault> {
         self.0.resolve(prefix, max).await
     }

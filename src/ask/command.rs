@@ -1,6 +1,6 @@
 //! What somebody wants done to an ask, and why it may not be.
 
-use super::content::{Content, QuestionOption, Violation};
+use super::content::{Content, QuestionOption, Violation, check_length};
 use super::decide::replaced;
 use super::names::{
     Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionId, SessionRef,
@@ -9,7 +9,8 @@ use super::names::{
 use super::route::{Idle, Route};
 use super::time::Span;
 use super::{
-    Answers, Ask, ContentDigest, Expiry, ExpiryAction, Lease, Policy, Priority, StandingNo,
+    Answers, Ask, ContentDigest, Expiry, ExpiryAction, Lease, NoticeWhy, Policy, Priority,
+    StandingNo, limits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,6 +61,51 @@ impl Carried {
     pub fn state(&self) -> Vec<u8> {
         let digit = |place: usize| u8::from_str_radix(&self.state[place..place + 2], 16);
         (0..self.state.len()).step_by(2).map_while(|place| digit(place).ok()).collect()
+    }
+}
+
+impl Draft {
+    /// Everything that keeps it from being filed, at once; empty when nothing does.
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut found = self.content.violations();
+        if let Some((after, _)) = self.expire
+            && !(limits::EXPIRE_MIN..=limits::EXPIRE_MAX).contains(&after)
+        {
+            found.push(Violation::new(
+                "expire",
+                format!("must be from {} to {}", limits::EXPIRE_MIN, limits::EXPIRE_MAX),
+            ));
+        }
+        match self.expire {
+            // Faults of the content would be told twice.
+            Some((_, ExpiryAction::Default)) if found.is_empty() => {
+                found.extend(self.content.named_default(&self.defaults).err().unwrap_or_default());
+            }
+            Some((_, ExpiryAction::Default)) => {}
+            _ if self.defaults.is_empty() => {}
+            _ => found.push(Violation::new("defaults", "only an expiry with default has any")),
+        }
+        self.carried.check(&mut found);
+        found
+    }
+}
+
+impl Carried {
+    fn check(&self, found: &mut Vec<Violation>) {
+        // Two digits a byte.
+        if self.state.len() > 2 * limits::ASKER_STATE_BYTES {
+            let why = format!("must be at most {} bytes", limits::ASKER_STATE_BYTES);
+            found.push(Violation::new("asker_state", why));
+        }
+        for (field, text, max) in [
+            ("trace_parent", &self.trace_parent, limits::TRACE_PARENT_BYTES),
+            ("trace_state", &self.trace_state, limits::TRACE_STATE_BYTES),
+        ] {
+            check_length(found, field, text, max);
+            if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                found.push(Violation::new(field, "must be printable ASCII"));
+            }
+        }
     }
 }
 
@@ -155,6 +201,8 @@ pub enum Command {
     Lease { by: Actor, lease: LeaseId, holder: String, length: Span, extend: Option<LeaseId> },
     /// The asker's side has the turn or the outcome of this revision.
     Acknowledge { by: Actor, delivery: u64, lease: Option<LeaseId> },
+    /// People were told of it as it was at revision `of`, or why they could not be.
+    Noticed { why: NoticeWhy, of: u64, failure: Option<String> },
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
     /// Time has passed: the timer. `standing` is a person's no to this content in this tree.
@@ -179,7 +227,8 @@ impl Command {
             | Command::Claim { .. }
             | Command::Release { .. }
             | Command::Lease { .. }
-            | Command::Acknowledge { .. } => None,
+            | Command::Acknowledge { .. }
+            | Command::Noticed { .. } => None,
         }
     }
 

@@ -7,18 +7,18 @@
 //!                   │ └─────────────────────────────►──┘
 //!                   │    sender gone or blocked, asker's expiry
 //!                   │
-//!                   │ Say, Reply, MarkSeen, Claim, Release, Acknowledge: stays open
+//!                   │ Say, Reply, MarkSeen, Claim, Release, Acknowledge, Noticed: stays open
 //!                   │
 //!                   │ AnswerAgent, Answer ► answered     Withdraw ► withdrawn
 //!                   │ Decline ► declined                 Tick ► expired
 //!                   ▼ SessionGone (ended) ► abandoned
-//!                SETTLED ── Acknowledge, SessionGone ► its delivery; everything else: closed
+//!                SETTLED ── Acknowledge, SessionGone ► its delivery; Noticed; everything else: closed
 //! ```
 //!
 //! Nothing is armed or cancelled anywhere: a deadline is derived from the state
 //! ([`Ask::deadline`]), and a tick that is not due decides to nothing.
 
-use super::command::{Command, Draft, Filing, Gone, Rejection};
+use super::command::{Command, Filing, Gone, Rejection};
 use super::content::{Content, Violation, check_length, check_options, is_blank};
 use super::event::{Escalated, Event, EventKind, Filed};
 use super::moves::{escalate, next_hop, tick};
@@ -26,8 +26,7 @@ use super::names::{Actor, PersonName, SessionRef};
 use super::route::{Cause, Idle, Target};
 use super::time::{Now, Span};
 use super::{
-    Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption,
-    StandingNo, State,
+    Answers, Ask, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, StandingNo, State,
 };
 use super::{answer, deliveries, limits, text};
 use std::collections::BTreeMap;
@@ -127,6 +126,12 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
                 }
                 _ => nothing(),
             }
+        }
+        // Told is told, whatever became of the ask meanwhile.
+        (_, C::Noticed { why, of, failure }) => {
+            let failure =
+                failure.as_deref().map(|why| text::begin(why, limits::NOTICE_FAILURE_BYTES));
+            once(EventKind::Noticed { why: *why, of: *of, failure: failure.map(str::to_owned) })
         }
         (State::Open, C::Tick { idle, standing }) => Ok(tick(ask, idle, standing.as_ref(), now)),
         (_, C::Lease { by, lease, holder, length, extend }) => {
@@ -252,51 +257,6 @@ fn admit(filing: &Filing) -> Result<(), Rejection> {
         return Err(Rejection::NamespaceFull(namespace.0, namespace.1.clone()));
     }
     Ok(())
-}
-
-impl Draft {
-    /// Everything that keeps it from being filed, at once; empty when nothing does.
-    pub fn violations(&self) -> Vec<Violation> {
-        let mut found = self.content.violations();
-        if let Some((after, _)) = self.expire
-            && !(limits::EXPIRE_MIN..=limits::EXPIRE_MAX).contains(&after)
-        {
-            found.push(Violation::new(
-                "expire",
-                format!("must be from {} to {}", limits::EXPIRE_MIN, limits::EXPIRE_MAX),
-            ));
-        }
-        match self.expire {
-            // Faults of the content would be told twice.
-            Some((_, ExpiryAction::Default)) if found.is_empty() => {
-                found.extend(self.content.named_default(&self.defaults).err().unwrap_or_default());
-            }
-            Some((_, ExpiryAction::Default)) => {}
-            _ if self.defaults.is_empty() => {}
-            _ => found.push(Violation::new("defaults", "only an expiry with default has any")),
-        }
-        self.carried.check(&mut found);
-        found
-    }
-}
-
-impl Carried {
-    fn check(&self, found: &mut Vec<Violation>) {
-        // Two digits a byte.
-        if self.state.len() > 2 * limits::ASKER_STATE_BYTES {
-            let why = format!("must be at most {} bytes", limits::ASKER_STATE_BYTES);
-            found.push(Violation::new("asker_state", why));
-        }
-        for (field, text, max) in [
-            ("trace_parent", &self.trace_parent, limits::TRACE_PARENT_BYTES),
-            ("trace_state", &self.trace_state, limits::TRACE_STATE_BYTES),
-        ] {
-            check_length(found, field, text, max);
-            if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                found.push(Violation::new(field, "must be printable ASCII"));
-            }
-        }
-    }
 }
 
 /// Rule 5: exactly that agent id and session id.

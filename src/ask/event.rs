@@ -7,7 +7,7 @@ use super::names::{
 };
 use super::route::{Cause, Route, Skipped};
 use super::time::{Span, Timestamp};
-use super::{Answers, Carried, Expiry, Priority, Terms, WhyNoDefault};
+use super::{Answers, Carried, Expiry, NoticeWhy, Priority, Terms, WhyNoDefault};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened. Dense per ask: revisions run 1, 2, 3, …
@@ -65,6 +65,8 @@ pub enum EventKind {
     Undeliverable { reason: String },
     /// The sender knows that.
     SenderTold { by: SessionRef },
+    /// People were told of the ask as it was at revision `of`, or could not be.
+    Noticed { why: NoticeWhy, of: u64, failure: Option<String> },
 }
 
 /// An ask, as filed.

@@ -18,7 +18,9 @@ pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
         let EventKind::Filed(filed) = &event.kind else {
             panic!("a history begins with Filed, not {:?}", event.kind);
         };
-        return file(filed, event);
+        let mut ask = file(filed, event);
+        ask.follow_notice(event);
+        return ask;
     };
     assert_eq!(event.revision, ask.revision + 1, "the history of {} has a hole", ask.id);
     ask.revision = event.revision;
@@ -30,6 +32,7 @@ pub fn evolve(ask: Option<Ask>, event: &Event) -> Ask {
     ask.turn_hold = ask.turn_hold.filter(|_| ask.expiry.is_some());
     let held = ask.claim.is_some() || ask.turn_hold.is_some();
     ask.expiry = ask.expiry.map(|expiry| expiry.settled(held, event.time));
+    ask.follow_notice(event);
     ask
 }
 
@@ -68,6 +71,9 @@ fn file(filed: &Filed, event: &Event) -> Ask {
         turns: Vec::new(),
         lease: None,
         sender_told: false,
+        notice: None,
+        noticed: None,
+        notice_failure: None,
         state: State::Open,
     }
 }
@@ -132,6 +138,7 @@ fn apply(ask: &mut Ask, event: &Event) {
         EventKind::Released { .. } | EventKind::ClaimLapsed { .. } => run_on(ask, time),
         EventKind::Acknowledged { delivery } => acknowledge(ask, *delivery, time),
         EventKind::SenderTold { .. } => ask.sender_told = true,
+        EventKind::Noticed { .. } => {} // all of it is the notice's own
         EventKind::Undeliverable { reason } => {
             if let State::Settled { delivery, .. } = &mut ask.state {
                 *delivery = Delivery::Undeliverable { reason: reason.clone(), time };

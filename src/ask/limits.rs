@@ -131,6 +131,19 @@ pub const LEASE: Span = Span::from_mins(5);
 pub const LEASE_MIN: Span = Span::from_secs(1);
 /// Longest lease: a worker that needs more extends it.
 pub const LEASE_MAX: Span = Span::from_hours(1);
+/// How long people are left alone after a notice of an ask before the next one of it: several replies
+/// are one.
+pub const NOTICE_QUIET: Span = Span::from_secs(60);
+/// How long after a notice that failed it is tried again, each time; then it is given up. A desktop
+/// that wakes and a network that comes back are met; by the end the ask has mostly moved on.
+pub const NOTICE_RETRIES: [Span; 4] =
+    [Span::from_secs(30), Span::from_mins(2), Span::from_mins(10), Span::from_mins(30)];
+/// Bytes of why a notice failed: a sentence. It stands in the ask's history.
+pub const NOTICE_FAILURE_BYTES: usize = 256;
+/// Notices carried at once: more would only get into each other's way.
+pub const NOTICES_AT_ONCE: usize = 4;
+/// Notices begun within a second: after a long stop they come in a row and not as a storm.
+pub const NOTICES_PER_SECOND: usize = 10;
 /// How long a session that nobody holds is taken to run after its last call.
 pub const SESSION_TTL: Span = Span::from_hours(24);
 /// How much of that must have passed before a call renews it: a write an hour, not a write a call.

@@ -16,6 +16,7 @@ mod follow_up;
 pub mod limits;
 mod moves;
 pub mod names;
+mod notice;
 mod outcome;
 pub mod plan;
 pub mod policy;
@@ -35,6 +36,7 @@ pub use names::{
     Actor, AgentName, AskId, GroupName, HostName, LeaseId, Namespace, PersonName, RequestId,
     RouteName, SessionId, SessionRef, WorkId,
 };
+pub use notice::{Notice, NoticeFailure, NoticeWhy};
 pub use outcome::{Delivery, Ending, Lease, Outcome, State};
 pub use plan::{Plan, PlanFault, PlanHop, PlanPart, PlanTo, Plans};
 pub use policy::{Policy, Terms};
@@ -101,6 +103,12 @@ pub struct Ask {
     pub lease: Option<Lease>,
     /// Whether the sender knows that its outcome found nobody.
     pub sender_told: bool,
+    /// What people are still to be told of it.
+    pub notice: Option<Notice>,
+    /// When people were told last.
+    pub noticed: Option<Timestamp>,
+    /// Why they could not be, where that is how it went last.
+    pub notice_failure: Option<NoticeFailure>,
     /// Open, or settled with an outcome.
     pub state: State,
 }

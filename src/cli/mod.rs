@@ -241,6 +241,11 @@ fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
     Exit::Usage.into()
 }
 
+/// An ask as `askway show --json` prints it: one line, nothing hidden in it.
+pub fn ask_json(ask: &crate::ask::Ask) -> String {
+    render::json::ask(&crate::grpc::convert::ask(ask))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,8 @@ Each option also stands in the environment (ASKWAY_DATA, ASKWAY_SOCKET, ASKWAY_L
 ASKWAY_ROUTE_TIMEOUT, ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_LOG) and, but
 for the first, in askway.toml in the data folder, as socket, listen, route_timeout, person_window,
 decline_stands, keep and log. A flag wins over the environment, that over the file. The file also
-names routes and groups, as [route.NAME] and [group.NAME].
+names routes and groups, as [route.NAME] and [group.NAME], and what tells people that an ask waits on
+them, as [notify].
 
 Examples:
   askway serve

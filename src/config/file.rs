@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 /// The keys of the file, each with its place and its text.
 pub(super) struct File(BTreeMap<&'static str, (String, String)>);
 
-/// The tables of the file: each name of one stands below one of these.
-pub(super) const TABLES: [&str; 2] = ["route", "group"];
+/// The tables of the file.
+pub(super) const TABLES: [&str; 3] = ["route", "group", "notify"];
 
 /// The text of the file at `path`, empty where there is none; that it cannot be read goes to
 /// `faults`.
@@ -57,8 +57,9 @@ impl File {
                 }
                 (None, _) => {
                     let keys = Self::KEYS.join(", ");
-                    let message =
-                        format!("is no key; keys are {keys}, tables [route.NAME] and [group.NAME]");
+                    let message = format!(
+                        "is no key; keys are {keys}, tables [route.NAME], [group.NAME] and [notify]"
+                    );
                     faults.add(place, message);
                 }
             }

@@ -16,11 +16,14 @@
 //! | `--log`            | `ASKWAY_LOG`            | `log`            | `warn,askway=info`                   |
 //!
 //! Every one of these keys of the file is a string. Its tables, `[route.NAME]` and `[group.NAME]`, say
-//! who is asked: see `routes`. This module touches no more than that file; what becomes of a `Config`
+//! who is asked: see `routes`; `[notify]` says what tells people: see `notify`. This module touches no more than that file; what becomes of a `Config`
 //! is in [`serve`](crate::serve).
 
 mod file;
+mod notify;
 mod routes;
+
+pub use notify::{Argument, Hook, Placeholder};
 
 use crate::ask::{Plans, Span, limits};
 use crate::cli::{length_of_time, place};
@@ -96,6 +99,8 @@ pub struct Config {
     pub decline_stands: SpanOrOff,
     /// How long a settled ask is kept after its outcome was acknowledged.
     pub keep: Span,
+    /// What is run to tell people that an ask waits on them.
+    pub notify: Option<Hook>,
     /// What to log: directives of tracing's filter.
     pub log: String,
 }
@@ -145,6 +150,7 @@ impl Config {
             person_window: limits::PERSON_WINDOW,
             decline_stands: Some(limits::DECLINE_STANDS),
             keep: limits::KEEP,
+            notify: None,
             log: LOG.to_owned(),
         }
     }
@@ -182,6 +188,7 @@ impl Config {
         let socket = socket_path(&data, socket, &mut faults);
         let route_timeout = route_timeout.unwrap_or(limits::ROUTE_TIMEOUT);
         let routes = routes::read(&root, source, route_timeout, &mut faults);
+        let notify = notify::read(&root, source, &mut faults);
         if !faults.0.is_empty() {
             return Err(faults);
         }
@@ -191,6 +198,7 @@ impl Config {
             listen: listen.unwrap_or_default(),
             route_timeout,
             routes,
+            notify,
             person_window: person_window.unwrap_or(otherwise.person_window),
             decline_stands: decline_stands.unwrap_or(otherwise.decline_stands),
             keep: keep.unwrap_or(otherwise.keep),

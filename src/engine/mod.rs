@@ -6,7 +6,8 @@
 //!     ▲          (asks last)    │  │ commit, then
 //!     │                         │  ├──► replies, refusals too
 //!     │ Tick    timer ◄─────────┤  ├──► hub: wakes watchers
-//!     │ Gone    sweep ◄─────────┘  └
+//!     │ Gone    sweep ◄─────────┤
+//!     │ Noticed notices ◄───────┘
 //!     └ LoseHold holds
 //! ```
 //!
@@ -20,6 +21,7 @@ pub mod clock;
 mod holds;
 mod hosts;
 pub mod hub;
+mod notices;
 mod on_asks;
 mod on_sessions;
 mod purge;
@@ -31,6 +33,7 @@ mod writer;
 
 pub use holds::HoldGuard;
 pub use hosts::HostWatch;
+pub use notices::Notifier;
 
 use crate::ask::{Ask, Policy, Timestamp};
 use crate::error::{Error, Reason};
@@ -73,6 +76,8 @@ struct Shared {
     hosts: hosts::Hosts,
     /// A commit may have moved the earliest deadline.
     deadline_moved: Notify,
+    /// A commit may have left people to tell.
+    notices_moved: Notify,
     /// A commit may have left asks to sweep.
     to_sweep: Notify,
     /// A commit failed, and may be on disk all the same: the next one that does not wakes everybody.
@@ -92,7 +97,8 @@ struct Waiting {
 
 impl Engine {
     /// Starts the writer on a thread of its own and its helpers on this runtime. Overdue deadlines,
-    /// unfinished sweeps and lost holds of an earlier run are taken up at once.
+    /// unfinished sweeps and lost holds of an earlier run are taken up at once; so are notices, where
+    /// there is a notifier.
     ///
     /// # Errors
     ///
@@ -101,6 +107,7 @@ impl Engine {
         store: Arc<dyn Store>,
         policy: Policy,
         source: Arc<dyn Source>,
+        notifier: Option<Arc<dyn Notifier>>,
     ) -> Result<Self, Fault> {
         let mark = match store.load(&[Key::Clock]).await?.pop().flatten() {
             Some(Record::Clock(mark)) => Some(mark),
@@ -116,6 +123,7 @@ impl Engine {
             holds: holds::Holds::default(),
             hosts: hosts::Hosts::default(),
             deadline_moved: Notify::new(),
+            notices_moved: Notify::new(),
             to_sweep: Notify::new(),
             shaken: AtomicBool::new(false),
             stopping: CancellationToken::new(),
@@ -131,6 +139,9 @@ impl Engine {
         engine.help(|engine| async move { holds::run(&engine).await });
         engine.help(|engine| async move { hosts::run(&engine).await });
         engine.help(|engine| async move { purge::run(&engine).await });
+        if let Some(notifier) = notifier {
+            engine.help(|engine| async move { notices::run(&engine, notifier).await });
+        }
         engine.help(|engine| async move { writer::keep_time(&engine.shared).await });
         shared.helpers.close();
         Ok(engine)

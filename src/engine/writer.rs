@@ -177,6 +177,7 @@ fn wake(shared: &Shared, (topics, to_sweep): &(HashSet<Topic>, bool)) {
     }
     shared.hub.wake(topics);
     shared.deadline_moved.notify_one();
+    shared.notices_moved.notify_one();
 }
 
 /// Replies to those that are done; gives back those that have to be decided again.

@@ -24,6 +24,7 @@ impl AdminService for Api {
             Principal::Host(host) => format!("host {host}"),
             Principal::Person(person) => format!("person {person}"),
         };
+        let failure = found.notice_failure;
         reply(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             caller,
@@ -33,6 +34,9 @@ impl AdminService for Api {
             waiting_on_people: found.waiting_on_people as u64,
             waiting_on_sessions: found.waiting_on_sessions as u64,
             oldest_open_time: found.oldest_open_time.map(convert::timestamp),
+            untold: found.untold as u64,
+            notice_failure_time: failure.as_ref().map(|failure| convert::timestamp(failure.time)),
+            notice_failure: failure.map(|failure| failure.why).unwrap_or_default(),
         })
     }
 }

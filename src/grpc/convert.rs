@@ -287,6 +287,8 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::ClaimLapsed { .. } => (K::ClaimLapsed, Actor::Timer, None),
         E::Acknowledged { .. } => (K::Acknowledged, asker(), None),
         E::SenderTold { by } => (K::SenderTold, Actor::Session(by.clone()), None),
+        E::Noticed { failure: Some(why), .. } => (K::NoticeFailed, Actor::Timer, Some(why.clone())),
+        E::Noticed { why, .. } => (K::Noticed, Actor::Timer, Some(why.sentence().to_owned())),
         E::Undeliverable { reason } => (K::Undeliverable, Actor::Timer, Some(reason.clone())),
     };
     let mut changed = ask(after);

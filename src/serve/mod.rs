@@ -11,6 +11,7 @@
 //! can start ten. Signals, logging and what is printed: `cli/serve.rs`.
 
 mod folder;
+mod hook;
 
 pub use folder::{Holder, Lock};
 
@@ -88,7 +89,8 @@ impl Daemon {
             keep: config.keep,
         };
         let policy = Policy { terms, ..Policy::default() };
-        let settings = Settings { routes: config.routes.clone(), policy };
+        let settings =
+            Settings { routes: config.routes.clone(), policy, notifier: hook::of(config) };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;
         install(&service, config).await?;

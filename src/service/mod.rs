@@ -26,6 +26,8 @@ pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, S
 pub use stream::Watch;
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
+pub use crate::engine::Notifier;
+
 use crate::ask::{Ask, AskId, Namespace, Plans, Policy, RequestId, SessionId, Timestamp};
 use crate::engine::clock::{Machine, Source};
 use crate::engine::request::{Deed, Intent, Request};
@@ -67,12 +69,14 @@ pub struct Settings {
     pub routes: Plans,
     /// What the rules of an ask are told.
     pub policy: Policy,
+    /// What carries notices to people, where anything does.
+    pub notifier: Option<Arc<dyn Notifier>>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let routes = Plans::built_in(crate::ask::limits::ROUTE_TIMEOUT);
-        Self { routes, policy: Policy::default() }
+        Self { routes, policy: Policy::default(), notifier: None }
     }
 }
 
@@ -106,7 +110,8 @@ impl Service {
         settings: Settings,
         clocks: Arc<dyn Source>,
     ) -> Result<Self, Error> {
-        let engine = Engine::start(store, settings.policy, clocks).await?;
+        let notifier = settings.notifier.clone();
+        let engine = Engine::start(store, settings.policy, clocks, notifier).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
         let (attached, latest) = (Attached::default(), Latest::default());
         Ok(Self { engine, settings, attached, latest, start_time })

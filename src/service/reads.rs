@@ -3,7 +3,7 @@
 use super::authorize::{Call, authorize, sees};
 use super::{Caller, Presence, Service};
 use crate::ask::names::ID_CHARS;
-use crate::ask::{Ask, AskId, Ending, Event, Timestamp, evolve, limits};
+use crate::ask::{Ask, AskId, Ending, Event, NoticeFailure, Timestamp, evolve, limits};
 use crate::error::Error;
 use crate::store::{Key, Record, Scope};
 use std::sync::Arc;
@@ -35,6 +35,10 @@ pub struct Status {
     pub waiting_on_sessions: usize,
     /// When the oldest open ask was filed.
     pub oldest_open_time: Option<Timestamp>,
+    /// Open asks that people could not be told of when that was last tried.
+    pub untold: usize,
+    /// Why, the last time: of the oldest [`PAGE`] of them.
+    pub notice_failure: Option<NoticeFailure>,
 }
 
 impl Service {
@@ -176,6 +180,10 @@ impl Service {
         let store = self.engine.store();
         let open = store.list(&Scope::Open(caller.namespace.clone()), None, 1).await?;
         let people = store.list(&Scope::OnPeople(caller.namespace.clone()), None, 0).await?.total;
+        let untold = store.list(&Scope::Untold(caller.namespace.clone()), None, PAGE).await?;
+        let ids: Vec<_> = untold.asks.iter().map(|(id, _)| *id).collect();
+        let failing = self.load_asks(&ids).await?;
+        let failures = failing.iter().filter_map(|ask| ask.notice_failure());
         Ok(Status {
             caller: caller.clone(),
             start_time: self.start_time,
@@ -183,6 +191,8 @@ impl Service {
             waiting_on_people: people,
             waiting_on_sessions: open.total.saturating_sub(people),
             oldest_open_time: open.asks.first().map(|(id, _)| id.time()),
+            untold: untold.total,
+            notice_failure: failures.max_by_key(|failure| failure.time).cloned(),
         })
     }
 }

@@ -76,6 +76,7 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         | C::Release { .. }
         | C::Lease { .. }
         | C::Acknowledge { .. }
+        | C::Noticed { .. }
         | C::SessionGone { .. }
         | C::Tick { .. } => None,
     }

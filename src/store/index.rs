@@ -1,5 +1,5 @@
-//! What is derived from asks and kept in memory: who is asked what, which deadline is next, which
-//! ids a prefix fits. Never written for its own sake: it is made from [`Row`]s, and each row from
+//! What is derived from asks and kept in memory: who is asked what, which deadline is next, whom to
+//! tell when, which ids a prefix fits. Never written for its own sake: it is made from [`Row`]s, and each row from
 //! its ask, so none can disagree with the records. Shared by [`mem`](super::mem) and
 //! [`redb`](super::redb), which say when a row changes.
 //!
@@ -44,6 +44,12 @@ pub struct Row {
     pub known_to: Vec<SessionRef>,
     /// When time alone next changes it.
     pub deadline: Option<Timestamp>,
+    /// When people are next to be told of it.
+    #[serde(default)]
+    pub notice: Option<Timestamp>,
+    /// Whether they could not be, when that was last tried.
+    #[serde(default)]
+    pub untold: bool,
 }
 
 /// Whom an ask waits on.
@@ -88,6 +94,8 @@ impl Row {
             tree: ask.tree,
             known_to,
             deadline: ask.deadline(),
+            notice: ask.notice_due(),
+            untold: ask.notice_failure().is_some(),
         })
     }
 
@@ -103,6 +111,9 @@ impl Row {
         }
         scopes.push(Scope::Open(self.namespace.clone()));
         scopes.push(Scope::Tree(self.tree));
+        if self.untold {
+            scopes.push(Scope::Untold(self.namespace.clone()));
+        }
         scopes.extend(self.known_to.iter().cloned().map(Scope::VisibleTo));
         match &self.waits_on {
             WaitsOn::Nobody => {}
@@ -132,6 +143,7 @@ pub struct Index {
     scopes: Vec<Option<Listed>>,
     free: Vec<Number>,
     deadlines: BTreeSet<(Timestamp, AskId)>,
+    notices: BTreeSet<(Timestamp, AskId)>,
     // Of the asks above and those settled lately: ids as they are spelled, the random half first.
     spelled: BTreeSet<[u8; 12]>,
     lately: VecDeque<AskId>,
@@ -144,6 +156,7 @@ type Number = u32;
 struct Entry {
     revision: u64,
     deadline: Option<Timestamp>,
+    notice: Option<Timestamp>,
     scopes: Box<[Number]>,
 }
 
@@ -168,8 +181,8 @@ impl Index {
             }
         }
         let scopes = scopes.into_boxed_slice();
-        let entry =
-            Entry { revision: row.revision, deadline: row.deadline, scopes: scopes.clone() };
+        let Row { revision, deadline, notice, .. } = *row;
+        let entry = Entry { revision, deadline, notice, scopes: scopes.clone() };
         let before = self.asks.insert(id, entry);
         let had = |number: &Number| before.as_ref().is_some_and(|b| b.scopes.contains(number));
         for number in scopes.iter().filter(|number| !had(number)) {
@@ -179,11 +192,10 @@ impl Index {
             for number in before.scopes.iter().filter(|number| !scopes.contains(number)) {
                 self.leave(*number, id);
             }
-            self.disarm(before.deadline, id);
+            self.disarm(&before, id);
         }
-        if let Some(deadline) = row.deadline {
-            self.deadlines.insert((deadline, id));
-        }
+        self.deadlines.extend(deadline.map(|time| (time, id)));
+        self.notices.extend(notice.map(|time| (time, id)));
         self.spelled.insert(swap(id.to_bytes()));
     }
 
@@ -226,6 +238,11 @@ impl Index {
     pub fn deadlines(&self, until: Timestamp, limit: usize) -> Vec<(Timestamp, Due)> {
         let due = self.deadlines.range(..=(until, LAST)).take(limit);
         due.map(|(time, ask)| (*time, Due::Ask(*ask))).collect()
+    }
+
+    /// See [`Store::notices`](super::Store::notices).
+    pub fn notices(&self, until: Timestamp, limit: usize) -> Vec<(Timestamp, AskId)> {
+        self.notices.range(..=(until, LAST)).take(limit).copied().collect()
     }
 
     /// See [`Store::resolve`](super::Store::resolve).
@@ -281,13 +298,16 @@ impl Index {
         for number in &entry.scopes {
             self.leave(*number, id);
         }
-        self.disarm(entry.deadline, id);
+        self.disarm(&entry, id);
         true
     }
 
-    fn disarm(&mut self, deadline: Option<Timestamp>, id: AskId) {
-        if let Some(deadline) = deadline {
+    fn disarm(&mut self, entry: &Entry, id: AskId) {
+        if let Some(deadline) = entry.deadline {
             self.deadlines.remove(&(deadline, id));
+        }
+        if let Some(notice) = entry.notice {
+            self.notices.remove(&(notice, id));
         }
     }
 }

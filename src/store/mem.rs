@@ -120,6 +120,14 @@ impl Store for Mem {
         Ok(earliest(kept.index.deadlines(until, limit), due, limit))
     }
 
+    async fn notices(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        Ok(self.kept().index.notices(until, limit))
+    }
+
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
         Ok(self.kept().index.resolve(prefix, limit))
     }

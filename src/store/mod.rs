@@ -69,6 +69,14 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(Timestamp, Due)>, Fault>;
 
+    /// The asks of which people are to be told at or before `until`, earliest first, at most `limit`:
+    /// by [`Ask::notice_due`]. Apart from the deadlines, so that the timer is not busier for it.
+    async fn notices(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+
     /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
     /// and those settled lately; at most `limit`, in any order.
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
@@ -295,6 +303,8 @@ pub enum Scope {
     Open(Namespace),
     /// Open, in this namespace, waiting on people.
     OnPeople(Namespace),
+    /// Open, in this namespace, and people could not be told of it when that was last tried.
+    Untold(Namespace),
 }
 
 /// A stretch of a list of asks.

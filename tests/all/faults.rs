@@ -115,6 +115,15 @@ impl Store for Held {
         self.mem.deadlines(until, limit).await
     }
 
+    async fn notices(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.works()?;
+        self.mem.notices(until, limit).await
+    }
+
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
         self.works()?;
         self.mem.resolve(prefix, limit).await

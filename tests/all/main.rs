@@ -10,6 +10,7 @@ mod hosts;
 mod limits;
 mod lists;
 mod matrix;
+mod notices;
 mod once;
 mod orphans;
 mod purge;

@@ -8,6 +8,7 @@ mod deliveries;
 mod demo;
 mod hostile;
 mod kills;
+mod notices;
 mod prompts;
 mod readme;
 mod rules;

@@ -1,12 +1,14 @@
 //! Tests of the domain: `table` has every command in every state, `rules` the rules of the design
 //! by their numbers, `expiry` when an asker's deadline does what, `once` the same question again,
-//! `routes` who is asked in turn, `follow_up` what the asker is told, `cases` what went wrong
+//! `routes` who is asked in turn, `notices` what
+//! people are told and when, `follow_up` what the asker is told, `cases` what went wrong
 //! elsewhere, `properties` histories nobody thought of, `model` the rules a second time.
 
 mod cases;
 mod expiry;
 mod follow_up;
 mod model;
+mod notices;
 mod once;
 mod properties;
 mod routes;

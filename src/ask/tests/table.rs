@@ -61,6 +61,8 @@ Acknowledge asked    !NotAsker        !NotAsker      !NotAsker    !NotAsker     
 Acknowledge host     Acknowledged     Acknowledged   Acknowledged Acknowledged     !Leased
 Acknowledge leased   !Leased          !Leased        !Leased      !Leased          Acknowledged
 Acknowledge late     !Leased          !Leased        !Leased      !Leased          !Leased
+Noticed told         Noticed          Noticed        Noticed      Noticed          Noticed
+Noticed failed       Noticed          Noticed        Noticed      Noticed          Noticed
 SessionGone paused   .                .              .            .                .
 SessionGone asker    Abandoned        Abandoned      Abandoned    Abandoned        Abandoned
 SessionGone asked    Escalated        .              .            Escalated        Escalated
@@ -127,6 +129,8 @@ Acknowledge asked    !NotAsker     !NotAsker     !NotAsker     !NotAsker     !No
 Acknowledge host     Acknowledged  Acknowledged  Acknowledged  Acknowledged  Acknowledged Acknowledged  .         !Leased
 Acknowledge leased   !Leased       !Leased       !Leased       !Leased       Acknowledged Acknowledged  .         Acknowledged
 Acknowledge late     !Leased       !Leased       !Leased       !Leased       Acknowledged Acknowledged  .         !Leased
+Noticed told         Noticed       Noticed       Noticed       Noticed       Noticed      Noticed       Noticed   Noticed
+Noticed failed       Noticed       Noticed       Noticed       Noticed       Noticed      Noticed       Noticed   Noticed
 SessionGone paused   .             .             .             .             .            .             .         .
 SessionGone asker    Undeliverable Undeliverable Undeliverable Undeliverable .            .             .         Undeliverable
 SessionGone asked    .             .             .             .             .            .             .         .
@@ -151,7 +155,7 @@ macro_rules! names {
 
 names! {
     Ask AnswerAgent Answer Decline Escalate Withdraw Say Reply MarkSeen Claim Release Lease Acknowledge
-    SessionGone Tick
+    Noticed SessionGone Tick
 }
 
 /// The column an ask belongs in: a new ending does not compile until it has one.
@@ -342,6 +346,8 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "Acknowledge asked" => {
             Command::Acknowledge { by: Actor::Session(lead()), delivery: 2, lease: None }
         }
+        "Noticed told" => notices::told(ask, NoticeWhy::Came),
+        "Noticed failed" => notices::failed(ask, NoticeWhy::Came),
         "SessionGone paused" => gone(ask, &worker(), Gone::Paused),
         "SessionGone asker" => gone(ask, &worker(), ended()),
         "SessionGone asked" => gone(ask, &lead(), ended()),
@@ -527,6 +533,7 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
                 assert_eq!(ask.delivery(), before.delivery());
             }
         }
+        EventKind::Noticed { failure, .. } => notices::follows(ask, failure.as_deref(), now),
         EventKind::Undeliverable { .. } => {
             assert!(matches!(ask.delivery(), Some(Delivery::Undeliverable { .. })));
             assert!(!ask.is_unread());

@@ -107,6 +107,8 @@ pub fn event(kind: v1::EventKind) -> &'static str {
         v1::EventKind::TurnHoldLapsed => "turn_hold_lapsed",
         v1::EventKind::Leased => "leased",
         v1::EventKind::SenderTold => "sender_told",
+        v1::EventKind::Noticed => "noticed",
+        v1::EventKind::NoticeFailed => "notice_failed",
         v1::EventKind::Unspecified => UNKNOWN,
     }
 }

@@ -162,7 +162,7 @@ hops = []
         "34: group.bare: needs people, a list of their names",
         "36: group.text.people: must be a list, in brackets",
         "37: routes: is no key; keys are socket, listen, route_timeout, person_window, \
-         decline_stands, keep, log, tables [route.NAME] and [group.NAME]",
+         decline_stands, keep, log, tables [route.NAME], [group.NAME] and [notify]",
     ];
     let mut expected = expected.to_vec();
     expected.sort_unstable();

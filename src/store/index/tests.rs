@@ -23,6 +23,8 @@ fn row(number: u64) -> Row {
         tree: WorkId::new(Timestamp::from_millis(1), [0; 6]),
         asker,
         deadline: Some(Timestamp::from_millis(1_000_000 - number)),
+        notice: Some(Timestamp::from_millis(number)),
+        untold: true,
     }
 }
 
@@ -35,10 +37,11 @@ fn an_emptied_index_holds_nothing() {
     let open = Scope::Open(Namespace::default());
     assert_eq!(index.list(&open, None, 0).total, 100);
     for number in 0..100 {
-        index.put(&Row { deadline: None, open: false, ..row(number) });
+        index.put(&Row { deadline: None, notice: None, open: false, ..row(number) });
     }
     assert_eq!(index.list(&open, None, 9), Listing::default());
     assert_eq!(index.deadlines(LAST.time(), 9), []);
+    assert_eq!(index.notices(LAST.time(), 9), []);
     for number in 0..100 {
         index.remove(id(number));
     }

@@ -293,6 +293,14 @@ impl Store for Redb {
         })
     }
 
+    async fn notices(
+        &self,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.indexed(|index| index.notices(until, limit))
+    }
+
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
         self.indexed(|index| index.resolve(prefix, limit))
     }

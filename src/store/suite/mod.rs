@@ -4,6 +4,7 @@
 //!
 //! `examples/own_store.rs` runs these on a store of its own.
 
+mod found;
 mod plain;
 mod sample;
 mod world;
@@ -34,6 +35,7 @@ pub async fn all<F: Future<Output = Arc<dyn Store>>>(fresh: impl Fn() -> F) {
     a_receipt_is_its_callers(&*fresh().await).await;
     a_content_is_guarded_also_where_nothing_is_kept_of_it(&*fresh().await).await;
     asks_and_sessions_are_due_in_one_order(&*fresh().await).await;
+    people_are_to_be_told_until_they_are(&*fresh().await).await;
     the_clock_is_kept_with_any_batch(&*fresh().await).await;
     sessions_are_listed_by_what_they_are(&*fresh().await).await;
     for seed in 0..4 {
@@ -66,6 +68,7 @@ pub async fn what_is_not_there_is_none(store: &dyn Store) {
     assert_eq!(store.receipts(None, 9).await, Ok(vec![]));
     assert_eq!(store.receipts(Some(&receipt(1, "a caller").key), 9).await, Ok(vec![]));
     assert_eq!(store.deadlines(Timestamp::from_millis(u64::MAX), 9).await, Ok(vec![]));
+    assert_eq!(store.notices(Timestamp::from_millis(u64::MAX), 9).await, Ok(vec![]));
     assert_eq!(store.resolve("ask_", 9).await, Ok(vec![]));
 }
 
@@ -298,6 +301,34 @@ pub async fn asks_and_sessions_are_due_in_one_order(store: &dyn Store) {
     let writes = vec![Record::Session(held.into())];
     commit(store, Change { writes, removes, ..Change::default() }).await;
     assert_eq!(store.deadlines(Timestamp::from_millis(u64::MAX), 9).await, Ok(all[1..2].to_vec()));
+}
+
+/// An ask that people are to be told of is found by when, and in no deadline's place; told, claimed or
+/// removed it is not found.
+pub async fn people_are_to_be_told_until_they_are(store: &dyn Store) {
+    let end = Timestamp::from_millis(u64::MAX);
+    let mut world = World::new(9);
+    let (id, due) = loop {
+        let filing = world.file();
+        let id = filing.events[0].0;
+        commit(store, filing).await;
+        if let Some(due) = world.asks[&id].0.notice_due() {
+            break (id, due);
+        }
+    };
+    assert_eq!(store.notices(end, 9).await, Ok(vec![(due, id)]));
+    assert_eq!(store.notices(Timestamp::from_millis(due.as_millis() - 1), 9).await, Ok(vec![]));
+    assert_eq!(store.notices(end, 0).await, Ok(vec![]));
+    let failed = world.notice(id, Some("nobody is at home"));
+    commit(store, failed).await;
+    let later = world.asks[&id].0.notice_due().expect("it is tried again");
+    assert_eq!(store.notices(end, 9).await, Ok(vec![(later, id)]));
+    let untold = Scope::Untold(world.asks[&id].0.namespace.clone());
+    assert_eq!(store.list(&untold, None, 9).await.map(|list| list.total), Ok(1));
+    let told = world.notice(id, None);
+    commit(store, told).await;
+    assert_eq!(store.notices(end, 9).await, Ok(vec![]));
+    assert_eq!(store.list(&untold, None, 9).await, Ok(Listing::default()));
 }
 
 /// A mark is kept without any change, and beside one that conflicts; a batch without one leaves it.

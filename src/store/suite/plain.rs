@@ -19,6 +19,7 @@ pub(super) fn scopes() -> Vec<Scope> {
     for namespace in NAMESPACES.map(name::<Namespace>) {
         scopes.push(Scope::Open(namespace.clone()));
         scopes.push(Scope::OnPeople(namespace.clone()));
+        scopes.push(Scope::Untold(namespace.clone()));
         scopes.extend(HOSTS.map(|host| Scope::OfHost(namespace.clone(), name(host))));
         let person = |text| Scope::WaitingOnPerson(namespace.clone(), name(text));
         scopes.extend(PEOPLE.map(person));
@@ -51,6 +52,10 @@ pub(super) fn lists(scope: &Scope, ask: &Ask) -> bool {
         Scope::Tree(tree) => ask.is_open() && ask.tree == *tree,
         Scope::VisibleTo(session) => ask.is_open() && ask.is_visible_to(session),
         Scope::Open(namespace) => ask.is_open() && ask.namespace == *namespace,
+        Scope::Untold(namespace) => {
+            let failed = ask.notice_failure.is_some() && ask.is_open();
+            failed && ask.namespace == *namespace
+        }
         Scope::OnPeople(namespace) => on_people && ask.namespace == *namespace,
     }
 }

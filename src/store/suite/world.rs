@@ -5,11 +5,11 @@ use super::plain::{lists, scopes};
 use super::sample::{Dice, mark, name, receipt, reference, session, work};
 use crate::ask::{
     Actor, Answer, Answers, Ask, AskId, Carried, Command, Content, Crowd, Draft, Event,
-    ExpiryAction, Filing, Gone, Hop, Idle, Now, PersonName, Plan, Policy, Priority, Question,
-    QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
+    ExpiryAction, Filing, Gone, Hop, Idle, NoticeWhy, Now, PersonName, Plan, Policy, Priority,
+    Question, QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
 };
 use crate::session::{Session, Standing};
-use crate::store::{Batch, Change, Due, Key, Listing, Record, SessionScope, Store};
+use crate::store::{Batch, Change, Key, Listing, Record, SessionScope, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SESSIONS: u8 = 6;
@@ -18,7 +18,7 @@ pub(super) const NAMESPACES: [&str; 2] = ["default", "other"];
 pub(super) const HOSTS: [&str; 2] = ["local", "ci"];
 
 /// Begins shortly before a million seconds after the epoch; any time will do.
-const BEGINNING: Timestamp = Timestamp::from_millis(999_999_000);
+pub(super) const BEGINNING: Timestamp = Timestamp::from_millis(999_999_000);
 
 /// The world, and all that is known of it.
 #[derive(Clone, Debug)]
@@ -87,6 +87,15 @@ impl World {
         self.record(id, Some(ask), events)
     }
 
+    /// People are told of an open ask, or cannot be.
+    pub fn notice(&mut self, id: AskId, failure: Option<&str>) -> Change {
+        let ask = self.asks[&id].0.clone();
+        let (why, failure) = (NoticeWhy::Came, failure.map(str::to_owned));
+        let command = Command::Noticed { why, of: ask.revision, failure };
+        let events = decide(Some(&ask), &command, Now::at(self.now)).expect("it is never refused");
+        self.record(id, Some(ask), events)
+    }
+
     /// A session is enrolled, or becomes something else.
     pub fn turn_a_session(&mut self) -> Change {
         let number = 1 + self.dice.roll(SESSIONS.into()) as u8;
@@ -126,6 +135,7 @@ impl World {
         self.check_all(store).await;
         self.check_lists(store).await;
         self.check_deadlines(store).await;
+        self.check_notices(store).await;
         self.check_prefixes(store).await;
         self.check_sessions(store).await;
     }
@@ -194,39 +204,6 @@ impl World {
             assert_eq!(listed, expected, "{scope:?}");
             let only_total = Listing { asks: Vec::new(), total: expected.len() };
             assert_eq!(store.list(&scope, None, 0).await, Ok(only_total));
-        }
-    }
-
-    async fn check_deadlines(&self, store: &dyn Store) {
-        let each = self.asks.values();
-        let asks = each.filter_map(|(ask, _)| Some((ask.deadline()?, Due::Ask(ask.id))));
-        let each = self.sessions.values();
-        let sessions = each.filter_map(|one| Some((one.deadline()?, Due::Session(one.id))));
-        let mut all: Vec<_> = asks.chain(sessions).collect();
-        all.sort_unstable();
-        let end = Timestamp::from_millis(u64::MAX);
-        for until in all.iter().map(|(time, _)| *time).step_by(3).chain([BEGINNING, end]) {
-            for limit in [0, 1, 5, usize::MAX] {
-                let due = all.iter().filter(|(time, _)| *time <= until).take(limit);
-                let found = store.deadlines(until, limit).await;
-                assert_eq!(found, Ok(due.copied().collect()), "until {until:?}, at most {limit}");
-            }
-        }
-    }
-
-    async fn check_prefixes(&self, store: &dyn Store) {
-        for id in self.asks.keys() {
-            let text = id.to_string();
-            assert_eq!(store.resolve(&text, 9).await, Ok(vec![*id]));
-            let begun = &text[..6];
-            let fit = |other: &&AskId| other.to_string().starts_with(begun);
-            let expected: BTreeSet<_> = self.asks.keys().filter(fit).copied().collect();
-            let found = store.resolve(begun, usize::MAX).await.expect("the store is there");
-            assert_eq!(found.len(), expected.len(), "{begun}");
-            assert_eq!(BTreeSet::from_iter(found), expected, "{begun}");
-        }
-        for id in &self.removed {
-            assert_eq!(store.resolve(&id.to_string(), 9).await, Ok(vec![]), "{id} was removed");
         }
     }
 
@@ -335,7 +312,7 @@ impl World {
         let unread = ask.turns.iter().rev().find(|turn| turn.unread).map(|turn| turn.revision);
         let delivery = ask.outcome().map(|outcome| outcome.revision).or(unread).unwrap_or(0);
         let spoken = Actor::Person(person.clone());
-        match self.dice.roll(15) {
+        match self.dice.roll(17) {
             0 => Command::AnswerAgent { by: waiting, digest, answers, standing: None },
             1 => Command::Answer { by: person, digest, answers },
             2 => Command::Decline { by: person, digest, note: Some("no".into()) },
@@ -357,6 +334,10 @@ impl World {
                 let gone = if self.dice.one_in(2) { Gone::Paused } else { gone };
                 let session = *self.dice.pick(&[asker.session, waiting.session]);
                 Command::SessionGone { session, gone, idle }
+            }
+            13 | 14 => {
+                let failure = self.dice.one_in(2).then(|| "nobody is at home".to_owned());
+                Command::Noticed { why: NoticeWhy::Came, of: ask.revision, failure }
             }
             _ => Command::Tick { idle, standing: None },
         }

@@ -110,6 +110,15 @@ pub fn status(
         let oldest = past(status.oldest_open_time, now);
         rows.push(("oldest", format!("filed {oldest}")));
     }
+    if status.untold > 0 {
+        let untold = format!(
+            "nobody could be told of {} of them; the notice hook failed {}: {}",
+            status.untold,
+            past(status.notice_failure_time, now),
+            visible_line(&status.notice_failure),
+        );
+        rows.push(("notices", untold));
+    }
     if !look.terminal {
         let rows: Vec<_> = rows.iter().map(|(name, value)| format!("{name}\t{value}")).collect();
         return rows.join("\n");

@@ -116,6 +116,9 @@ pub fn status(status: &v1::GetStatusResponse, address: &Address, data: &Path) ->
         waiting_on_people: status.waiting_on_people,
         waiting_on_sessions: status.waiting_on_sessions,
         oldest_open_time: time(status.oldest_open_time),
+        untold: status.untold,
+        notice_failure_time: time(status.notice_failure_time),
+        notice_failure: text(&status.notice_failure),
     })
 }
 

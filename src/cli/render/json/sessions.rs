@@ -50,6 +50,9 @@ pub struct Status<'a> {
     pub waiting_on_people: u64,
     pub waiting_on_sessions: u64,
     pub oldest_open_time: Option<String>,
+    pub untold: u64,
+    pub notice_failure_time: Option<String>,
+    pub notice_failure: Option<&'a str>,
 }
 
 impl<'a> Session<'a> {
