@@ -157,6 +157,8 @@ pub enum Command {
     Acknowledge { by: Actor, delivery: u64, lease: Option<LeaseId> },
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
+    /// A person was removed: the engine.
+    PersonGone { person: PersonName, idle: IdleHops },
     /// Time has passed: the timer. `standing` is a person's no to this content in this tree.
     Tick { idle: IdleHops, standing: Option<StandingNo> },
 }
@@ -168,6 +170,7 @@ impl Command {
             Command::Ask(filing) => Some(&mut filing.idle),
             Command::Escalate { idle, .. }
             | Command::SessionGone { idle, .. }
+            | Command::PersonGone { idle, .. }
             | Command::Tick { idle, .. } => Some(idle),
             Command::AnswerAgent { .. }
             | Command::Answer { .. }

@@ -21,9 +21,9 @@
 use super::command::{Command, Draft, Filing, Gone, Rejection};
 use super::content::{Content, Violation, check_length, check_options, is_blank};
 use super::event::{Escalated, Event, EventKind, Filed};
-use super::moves::{escalate, next_hop, tick};
+use super::moves::{escalate, person_gone, session_gone, tick};
 use super::names::{Actor, PersonName, SessionRef};
-use super::route::{Cause, Idle, Target};
+use super::route::Cause;
 use super::time::{Now, Span};
 use super::{
     Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption,
@@ -109,25 +109,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             None => Err(Rejection::NotClaimed),
         },
         (State::Open, C::SessionGone { session, gone, idle }) => {
-            if ask.asker.session == *session {
-                return match gone {
-                    Gone::Paused => nothing(),
-                    Gone::Ended(by) => once(EventKind::Abandoned { by: by.clone() }),
-                };
-            }
-            match ask.waiting_on() {
-                Some(Target::Session(waiting)) if waiting.session == *session => {
-                    // It may be back, or be woken: what else keeps it from new asks moves none on.
-                    let why = idle.get(ask.hop.index).copied().flatten();
-                    let why = why.filter(|why| matches!(why, Idle::Ended | Idle::Paused));
-                    let Some(why) = why else { return nothing() };
-                    let reason = why.sentence(&Target::Session(waiting));
-                    let moved = next_hop(ask, why.cause(), Actor::Timer, Some(reason), idle, now);
-                    moved.map_or_else(nothing, |moved| once(EventKind::Escalated(moved)))
-                }
-                _ => nothing(),
-            }
+            Ok(session_gone(ask, *session, gone, idle, now))
         }
+        (State::Open, C::PersonGone { person, idle }) => Ok(person_gone(ask, person, idle, now)),
         (State::Open, C::Tick { idle, standing }) => Ok(tick(ask, idle, standing.as_ref(), now)),
         (_, C::Lease { by, lease, holder, length, extend }) => {
             let until = now.time + deliveries::lease(ask, by, holder, *length, *extend, now)?;
@@ -178,7 +162,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             nothing()
         }
         // Purging is the store's removal, asked for by the engine once `is_past_retention`.
-        (State::Settled { .. }, C::Tick { .. }) => nothing(),
+        (State::Settled { .. }, C::Tick { .. } | C::PersonGone { .. }) => nothing(),
         (
             State::Settled { .. },
             C::AnswerAgent { .. }

@@ -36,6 +36,8 @@ pub enum EventKind {
     Declined { by: PersonName, note: Option<String>, stands_from: Option<AskId> },
     /// The asker took it back.
     Withdrawn { by: SessionRef, note: Option<String> },
+    /// A person was removed: they are asked no more, in this hop or a later one.
+    PersonGone { person: PersonName },
     /// The asker's deadline passed, with the default it had named where that applied.
     Expired { answers: Option<Answers> },
     /// The asker's deadline passed, and its default may not be applied yet: why, and until when

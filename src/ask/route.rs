@@ -26,6 +26,11 @@ impl Target {
         Target::People { group: None, people: vec![name] }
     }
 
+    /// Whether this person is asked by it.
+    pub fn has(&self, person: &PersonName) -> bool {
+        matches!(self, Target::People { people, .. } if people.contains(person))
+    }
+
     /// The session, where it is one.
     pub fn session(&self) -> Option<&SessionRef> {
         match self {
@@ -81,6 +86,16 @@ pub struct Route {
 }
 
 impl Route {
+    /// The same, with those people alone who are there.
+    pub fn with_people(mut self, are_there: impl Fn(&PersonName) -> bool) -> Self {
+        for hop in &mut self.hops {
+            if let Target::People { people, .. } = &mut hop.to {
+                people.retain(&are_there);
+            }
+        }
+        self
+    }
+
     /// The same, without the sessions.
     pub fn of_people(&self) -> Self {
         let people = self.hops.iter().filter(|hop| hop.to.session().is_none());

@@ -134,6 +134,7 @@ fn tells(kind: v1::EventKind) -> bool {
         K::Filed | K::Escalated | K::Replied | K::Seen | K::Claimed | K::Released => false,
         K::ClaimLapsed | K::Acknowledged | K::Undeliverable => false,
         K::DefaultHeld | K::TurnHoldLapsed | K::Leased | K::SenderTold => false,
+        K::PersonGone => false,
     }
 }
 

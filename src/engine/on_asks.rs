@@ -2,6 +2,7 @@
 //! beside the ask itself. The rules are [`ask::decide`](crate::ask::decide())'s.
 
 use super::batch::{Verdict, keep_receipt};
+use super::on_roster;
 use super::request::{Done, File, Request};
 use super::world::{Missing, World};
 use crate::ask::{
@@ -100,6 +101,7 @@ fn filing(
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
     let route = file.plan.route(&work.chain);
     let route = if asked_again { route.of_people() } else { route };
+    let route = on_roster::with_people_of(world, route, &asker.namespace)?;
     let idle = idle_hops(world, &route, None, &file.asker, work.id)?;
     let tree = world.count(Scope::Tree(work.tree));
     let namespace = world.count(Scope::Open(asker.namespace.clone()));
@@ -217,7 +219,11 @@ pub(super) fn forget(world: &mut World, key: &ReceiptKey, now: Now) -> Verdict {
     let Some(receipt) = world.receipt(key.clone())? else { return Ok((None, done)) };
     let kept_for_ask = match receipt.subject {
         Subject::Ask(ask) => world.ask(ask)?.is_some(),
-        Subject::Session(..) | Subject::Work(_) | Subject::Ticket(..) => false,
+        Subject::Session(..)
+        | Subject::Work(_)
+        | Subject::Ticket(..)
+        | Subject::Token(_)
+        | Subject::Roster => false,
     };
     if kept_for_ask || key.request.remembered_until(receipt.time) > now.time {
         return Ok((None, done));

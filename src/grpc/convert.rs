@@ -1,6 +1,9 @@
 //! Values of the domain as words of the wire.
 
+mod people;
+
 pub use super::read::delivery_id;
+pub use people::{assurance, person, token};
 
 use super::v1;
 use crate::ask::{
@@ -286,6 +289,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::Released { by } => (K::Released, Actor::Person(by.clone()), None),
         E::ClaimLapsed { .. } => (K::ClaimLapsed, Actor::Timer, None),
         E::Acknowledged { .. } => (K::Acknowledged, asker(), None),
+        E::PersonGone { person } => (K::PersonGone, Actor::Timer, Some(person.to_string())),
         E::SenderTold { by } => (K::SenderTold, Actor::Session(by.clone()), None),
         E::Undeliverable { reason } => (K::Undeliverable, Actor::Timer, Some(reason.clone())),
     };
@@ -295,8 +299,10 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         changed.questions.clear();
         changed.context.clear();
     }
-    if !matches!(event.kind, E::Filed(_)) {
+    if !matches!(event.kind, E::Filed(_) | E::PersonGone { .. }) {
         changed.route.clear();
+    }
+    if !matches!(event.kind, E::Filed(_)) {
         changed.chain.clear();
     }
     changed.turns.retain(|turn| turn.revision == event.revision);

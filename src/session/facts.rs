@@ -77,6 +77,7 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         | C::Lease { .. }
         | C::Acknowledge { .. }
         | C::SessionGone { .. }
+        | C::PersonGone { .. }
         | C::Tick { .. } => None,
     }
 }

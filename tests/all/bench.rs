@@ -72,7 +72,7 @@ impl Bench {
 
     pub async fn set(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
         let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
-        let caller = |principal| Caller { principal, namespace: Default::default() };
+        let caller = |principal| Caller { principal, namespace: Default::default(), token: None };
         Self {
             service,
             clock,

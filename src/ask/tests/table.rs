@@ -65,6 +65,8 @@ SessionGone paused   .                .              .            .             
 SessionGone asker    Abandoned        Abandoned      Abandoned    Abandoned        Abandoned
 SessionGone asked    Escalated        .              .            Escalated        Escalated
 SessionGone other    .                .              .            .                .
+PersonGone owner     PersonGone       PersonGone     PersonGone   PersonGone       PersonGone
+PersonGone nobody    .                .              .            .                .
 Tick early           .                .              .            .                .
 Tick due             Escalated        TurnHoldLapsed Escalated    ClaimLapsed      Escalated
 Tick late            Escalated        TurnHoldLapsed Escalated    ClaimLapsed      Escalated
@@ -131,6 +133,8 @@ SessionGone paused   .             .             .             .             .  
 SessionGone asker    Undeliverable Undeliverable Undeliverable Undeliverable .            .             .         Undeliverable
 SessionGone asked    .             .             .             .             .            .             .         .
 SessionGone other    .             .             .             .             .            .             .         .
+PersonGone owner     .             .             .             .             .            .             .         .
+PersonGone nobody    .             .             .             .             .            .             .         .
 Tick early           .             .             .             .             .            .             .         .
 Tick due             .             .             .             .             .            .             .         .
 Tick late            .             .             .             .             .            .             .         .
@@ -151,7 +155,7 @@ macro_rules! names {
 
 names! {
     Ask AnswerAgent Answer Decline Escalate Withdraw Say Reply MarkSeen Claim Release Lease Acknowledge
-    SessionGone Tick
+    SessionGone PersonGone Tick
 }
 
 /// The column an ask belongs in: a new ending does not compile until it has one.
@@ -346,6 +350,8 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "SessionGone asker" => gone(ask, &worker(), ended()),
         "SessionGone asked" => gone(ask, &lead(), ended()),
         "SessionGone other" => gone(ask, &chief(), ended()),
+        "PersonGone owner" => Command::PersonGone { person: owner(), idle: Vec::new() },
+        "PersonGone nobody" => Command::PersonGone { person: person("nobody"), idle: Vec::new() },
         "Tick early" | "Tick due" | "Tick late" | "Tick after-both" => {
             now = match row {
                 "Tick early" => Now::at(Timestamp::from_millis(due.as_millis() - 1)),
@@ -481,6 +487,9 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
         EventKind::DefaultHeld { why, until } => {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             assert_eq!(ask.expiry.map(|expiry| expiry.clock), Some(clock));
+        }
+        EventKind::PersonGone { person } => {
+            assert!(ask.route.hops.iter().all(|hop| !hop.to.has(person)));
         }
         EventKind::SenderTold { by } => {
             assert_eq!((ask.chain.first(), ask.orphan_of()), (Some(by), None));

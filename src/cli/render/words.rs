@@ -5,7 +5,8 @@ use crate::ask::text::visible_line;
 use crate::grpc::v1;
 use std::borrow::Cow;
 
-const UNKNOWN: &str = "unknown";
+/// What this program does not know.
+pub const UNKNOWN: &str = "unknown";
 
 /// An agent's name, fit to be shown.
 pub fn agent(session: Option<&v1::SessionRef>) -> Cow<'_, str> {
@@ -85,6 +86,15 @@ pub fn presence(presence: v1::AskerPresence) -> Option<&'static str> {
     }
 }
 
+/// How surely a person's word is theirs; none where it is no person's.
+pub fn assurance(assurance: v1::Assurance) -> Option<&'static str> {
+    match assurance {
+        v1::Assurance::Local => Some("local"),
+        v1::Assurance::Token => Some("token"),
+        v1::Assurance::Unspecified => None,
+    }
+}
+
 /// What happened.
 pub fn event(kind: v1::EventKind) -> &'static str {
     match kind {
@@ -107,6 +117,7 @@ pub fn event(kind: v1::EventKind) -> &'static str {
         v1::EventKind::TurnHoldLapsed => "turn_hold_lapsed",
         v1::EventKind::Leased => "leased",
         v1::EventKind::SenderTold => "sender_told",
+        v1::EventKind::PersonGone => "person_gone",
         v1::EventKind::Unspecified => UNKNOWN,
     }
 }

@@ -4,10 +4,12 @@ mod calls;
 mod credentials;
 mod fields;
 mod line;
+mod people;
 mod races;
 mod reasons;
 mod resume;
 mod stop;
+mod tokens;
 
 use crate::bench::{Bench, PATIENCE};
 use askway::ask::Timestamp;
@@ -93,6 +95,28 @@ impl Daemon {
     /// The daemon's own user, on the socket.
     fn local(&self) -> Client {
         Client::new(self.unix(), None)
+    }
+
+    /// The owner, by a token that was made for them, good for so many seconds.
+    async fn token_for_owner(&self, seconds: Option<i64>) -> (Client, v1::Token) {
+        let person = v1::create_token_request::Principal::Person("owner".into());
+        let ttl = seconds.map(|seconds| prost_types::Duration { seconds, nanos: 0 });
+        let (secret, token) = self.token("", person, ttl).await;
+        (Client::new(self.tcp(), Some(secret)), token)
+    }
+
+    /// A token that the daemon's own user makes for `principal` in `namespace`.
+    async fn token(
+        &self,
+        namespace: &str,
+        principal: v1::create_token_request::Principal,
+        ttl: Option<prost_types::Duration>,
+    ) -> (Secret, v1::Token) {
+        let (principal, namespace) = (Some(principal), namespace.to_owned());
+        let request = v1::CreateTokenRequest { principal, namespace, ttl, ..Default::default() };
+        let made = self.local().create_token(request).await.unwrap();
+        assert_eq!(made.receipt.unwrap().result(), v1::Result::Accepted);
+        (Secret::read(&made.secret).expect("a whole token"), made.token.unwrap())
     }
 
     async fn root(&self, address: Address) -> Agent {

@@ -4,10 +4,12 @@
 
 mod delivery;
 mod expiry;
+mod people;
 mod sessions;
 mod waiting;
 
 pub use delivery::delivery;
+pub use people::{person_line, token_line};
 pub use sessions::{session_line, status};
 pub use waiting::waited_on;
 
