@@ -38,6 +38,8 @@ reasons! {
     LastHop = "LAST_HOP",
     /// The content is not the one that was shown.
     Stale = "STALE",
+    /// A person's word must be more surely theirs than this one is.
+    AssuranceTooLow = "ASSURANCE_TOO_LOW",
     /// Another person is on it.
     Claimed = "CLAIMED",
     /// This person is not on it.
@@ -220,6 +222,13 @@ impl Error {
             Rejection::Stale => {
                 (Reason::Stale, "the content has changed since it was shown; look again".into())
             }
+            Rejection::TooUnsure(demanded) => (
+                Reason::AssuranceTooLow,
+                format!(
+                    "it demands a person's word of assurance `{demanded}`: answer by a token that \
+                     was made for you (askway token create), not by the one in the data folder"
+                ),
+            ),
             Rejection::Claimed(by) => (Reason::Claimed, format!("{by} is on it; take it over?")),
             Rejection::NotClaimed => (Reason::NotClaimed, "nobody is on it".into()),
             Rejection::TooManyTurns => (

@@ -9,7 +9,8 @@ use super::names::{
 use super::route::{Idle, Route};
 use super::time::Span;
 use super::{
-    Answers, Ask, ContentDigest, Expiry, ExpiryAction, Lease, Policy, Priority, StandingNo,
+    Answers, Ask, Assurance, ContentDigest, Expiry, ExpiryAction, Lease, Policy, Priority,
+    StandingNo,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +37,9 @@ pub struct Draft {
     pub route: Option<RouteName>,
     /// Whether it is asked although a person's no to it still stands.
     pub again: bool,
+    /// How surely a person's word must be theirs; none where a session may answer, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 /// What travels with an ask and comes back with its outcome; nobody here reads it.
@@ -102,6 +106,8 @@ pub struct Filing {
     pub crowd: Crowd,
     /// A person's no to the same content in this tree.
     pub standing: Option<StandingNo>,
+    /// What the draft or its route demands, whichever is more.
+    pub assurance: Option<Assurance>,
 }
 
 /// How a session is gone.
@@ -128,9 +134,9 @@ pub enum Command {
         standing: Option<StandingNo>,
     },
     /// A person answers.
-    Answer { by: PersonName, digest: ContentDigest, answers: Answers },
+    Answer { by: PersonName, digest: ContentDigest, answers: Answers, assurance: Assurance },
     /// A person says no.
-    Decline { by: PersonName, digest: ContentDigest, note: Option<String> },
+    Decline { by: PersonName, digest: ContentDigest, note: Option<String>, assurance: Assurance },
     /// Whoever is asked, or a person, moves it on from the hop they saw.
     Escalate { by: Actor, hop: usize, reason: Option<String>, idle: IdleHops },
     /// The asker takes it back.
@@ -221,6 +227,8 @@ pub enum Rejection {
     LastHop,
     /// The content is not the one that was shown (rule 20).
     Stale,
+    /// A person's word must be more surely theirs.
+    TooUnsure(Assurance),
     /// Another person is on it.
     Claimed(PersonName),
     /// This person is not on it.

@@ -26,8 +26,8 @@ use super::names::{Actor, PersonName, SessionRef};
 use super::route::Cause;
 use super::time::{Now, Span};
 use super::{
-    Answers, Ask, Carried, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption,
-    StandingNo, State,
+    Answers, Ask, Assurance, Carried, ContentDigest, Delivery, Expiry, ExpiryAction,
+    QuestionOption, StandingNo, State,
 };
 use super::{answer, deliveries, limits, text};
 use std::collections::BTreeMap;
@@ -57,17 +57,21 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             whose_turn(ask, by)?;
             whole(ask, *digest, answers)?;
             not_declined(standing.as_ref(), now)?;
-            once(EventKind::Answered { by: Actor::Session(by.clone()), answers: answers.clone() })
+            let (by, answers) = (Actor::Session(by.clone()), answers.clone());
+            once(EventKind::Answered { by, answers, assurance: None })
         }
-        (State::Open, C::Answer { by, digest, answers }) => {
+        (State::Open, C::Answer { by, digest, answers, assurance }) => {
+            sure(ask, *assurance)?;
             whole(ask, *digest, answers)?;
-            once(EventKind::Answered { by: Actor::Person(by.clone()), answers: answers.clone() })
+            let (by, answers) = (Actor::Person(by.clone()), answers.clone());
+            once(EventKind::Answered { by, answers, assurance: Some(*assurance) })
         }
-        (State::Open, C::Decline { by, digest, note }) => {
+        (State::Open, C::Decline { by, digest, note, assurance }) => {
+            sure(ask, *assurance)?;
             shown(ask, *digest)?;
             within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
-            let (by, note) = (by.clone(), note.clone());
-            once(EventKind::Declined { by, note, stands_from: None })
+            let (by, note, assurance) = (by.clone(), note.clone(), Some(*assurance));
+            once(EventKind::Declined { by, note, stands_from: None, assurance })
         }
         (State::Open, C::Escalate { by, hop, reason, idle }) => {
             escalate(ask, by, *hop, reason, idle, now)
@@ -181,6 +185,11 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
 
 fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     valid(filing.draft.violations())?;
+    let by_default = matches!(filing.draft.expire, Some((_, ExpiryAction::Default)));
+    if filing.assurance.is_some() && by_default {
+        let why = "must not be default: only a person can answer this, and silence is nobody";
+        return Err(Rejection::Invalid(vec![Violation::new("on_expire", why)]));
+    }
     admit(filing)?;
     let landing = filing.route.first_awake(0, &filing.idle, Span::default());
     let landing = landing.expect("a route has at least its hop of people");
@@ -198,6 +207,8 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     };
     let draft = filing.draft.clone();
     let standing = filing.standing.as_ref().filter(|standing| standing.stands(now));
+    // A no that was less sure than is demanded here is not the one that was asked for.
+    let standing = standing.filter(|no| filing.assurance.is_none_or(|a| a.is_met_by(no.assurance)));
     let filed = Filed {
         id: filing.id,
         namespace: filing.namespace.clone(),
@@ -215,12 +226,15 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         expiry: draft.expire.map(|(after, action)| Expiry::new(after, action, now.time)),
         defaults: draft.defaults,
         carried: draft.carried,
+        assurance: filing.assurance,
         again: standing.filter(|_| draft.again).map_or(0, |standing| standing.again + 1),
     };
     let mut events = vec![EventKind::Filed(Box::new(filed))];
     if let Some(standing) = standing.filter(|_| !draft.again) {
-        let (by, note) = (standing.by.clone(), standing.note.clone());
-        events.push(EventKind::Declined { by, note, stands_from: Some(standing.ask) });
+        let (by, note, assurance) =
+            (standing.by.clone(), standing.note.clone(), standing.assurance);
+        let stands_from = Some(standing.ask);
+        events.push(EventKind::Declined { by, note, stands_from, assurance });
     }
     let numbered = events.into_iter().zip(1..);
     Ok(numbered.map(|(kind, revision)| Event { revision, time: now.time, kind }).collect())
@@ -296,6 +310,14 @@ fn only_asker(ask: &Ask, session: &SessionRef) -> Result<(), Rejection> {
 fn not_declined(standing: Option<&StandingNo>, now: Now) -> Result<(), Rejection> {
     match standing.filter(|standing| standing.stands(now)) {
         Some(standing) => Err(Rejection::StandingDecline(Box::new(standing.clone()))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a person's word is as surely theirs as this ask demands.
+fn sure(ask: &Ask, assurance: Assurance) -> Result<(), Rejection> {
+    match ask.assurance.filter(|demanded| !demanded.is_met_by(Some(assurance))) {
+        Some(demanded) => Err(Rejection::TooUnsure(demanded)),
         None => Ok(()),
     }
 }

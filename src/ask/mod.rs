@@ -77,6 +77,9 @@ pub struct Ask {
     pub route_name: RouteName,
     /// Who is asked in turn. Fixed when filed; only a person who is removed leaves it.
     pub route: Route,
+    /// How surely a person's word must be theirs; none where a session may answer, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
     /// The lengths of time it lives by. Fixed when filed.
     pub terms: Terms,
     /// Who is asked now, or was last.

@@ -183,6 +183,8 @@ pub enum Idle {
     Full,
     /// The time in which senders are asked, in all, is over.
     TooLate,
+    /// It is a session, and a person's word is demanded.
+    NotPerson,
 }
 
 impl Idle {
@@ -191,6 +193,7 @@ impl Idle {
         match self {
             Idle::Blocked | Idle::IsAsker | Idle::Full => Cause::SenderBlocked,
             Idle::TooLate => Cause::Timeout,
+            Idle::NotPerson => Cause::NeedsPerson,
             Idle::Ended | Idle::Paused | Idle::AnswersNone | Idle::EmptyGroup => Cause::SenderGone,
         }
     }
@@ -206,6 +209,7 @@ impl Idle {
             Idle::EmptyGroup => "nobody is in the group".to_owned(),
             Idle::Full => format!("{who} is asked as much as it may be already"),
             Idle::TooLate => format!("there was no time left to ask {who}"),
+            Idle::NotPerson => format!("{who} is a session, and a person must answer this"),
         }
     }
 }
@@ -235,6 +239,8 @@ pub enum Cause {
     SenderBlocked,
     /// The asker's own deadline came while a session was asked.
     AskersExpiry,
+    /// Who was to be asked is a session, and a person must answer.
+    NeedsPerson,
 }
 
 /// Who is waited on now, since when, and why.

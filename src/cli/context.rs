@@ -117,9 +117,12 @@ impl Context {
     }
 }
 
-/// A client as the host: on the socket the daemon's own user is one, elsewhere its token says so.
+/// A client as the host: by a host's token of the caller's own, where there is one; else on the socket
+/// the daemon's own user is one, elsewhere the token of its folder says so.
 pub(super) fn host_client(address: &Address, data: &Path) -> Result<Client, Failure> {
+    let own = place::own_token()?.filter(|token| token.kind() == Kind::Host);
     let token = match address {
+        _ if own.is_some() => own,
         Address::Unix(_) => None,
         Address::Http(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
     };

@@ -116,18 +116,18 @@ pub fn person() -> Result<PersonName, Failure> {
     }
 }
 
-/// The session's token of the environment; none where it is not set. An unreadable one is an error,
-/// never none, and so is somebody else's.
+/// The session's token of the environment; none where it is not set, or a host's is. An unreadable one
+/// is an error, never none, and so is a person's.
 ///
 /// # Errors
 ///
 /// When it is set and is not a session's token.
 pub fn session_token() -> Result<Option<Secret>, Failure> {
     match own_token()? {
-        Some(secret) if secret.kind() != Kind::Session => {
+        Some(secret) if secret.kind() == Kind::Person => {
             Err(bad_token("ASKWAY_TOKEN is not a session's token"))
         }
-        token => Ok(token),
+        token => Ok(token.filter(|secret| secret.kind() == Kind::Session)),
     }
 }
 

@@ -27,13 +27,9 @@ pub(super) fn decide(
     };
     let decided = match deed {
         OnRoster::Add(person, by) => or_new(by).add(person, by, now.time),
-        OnRoster::Remove(person, by) => match or_new(by).remove(person, by, now.time) {
-            Ok(without) => {
-                let revoked = void_tokens_of(world, &mut change, &without, person, now)?;
-                Ok(Some(if revoked.is_empty() { without } else { forget(&without, &revoked) }))
-            }
-            Err(denied) => Err(denied),
-        },
+        OnRoster::Remove(person, by) => {
+            remove(world, &mut change, or_new(by), (person, by), now)?.map(Some)
+        }
         OnRoster::Swept(person) => Ok(roster.and_then(|roster| roster.swept(person))),
         OnRoster::Issue(issuing) => {
             subject = Subject::Token(issuing.id);
@@ -48,17 +44,12 @@ pub(super) fn decide(
         }
         OnRoster::Install(token) => return install(world, or_new(&Actor::Timer), token, now),
         OnRoster::Revoke(id) => {
-            let roster = or_new(&Actor::Timer);
-            match roster.tokens.get(id) {
-                None => Err(RosterDenied::NoToken(*id)),
-                Some(secret) => {
-                    let token = world.token(*secret)?.expect("a listed token is kept");
-                    let token = Arc::new(token.revoked(now.time));
-                    change.writes.push(Record::Token(token.clone()));
-                    done.token = Some(token);
-                    Ok(Some(roster.without_tokens(&[*id])))
-                }
-            }
+            let revoked = revoke(world, or_new(&Actor::Timer), *id, now)?;
+            revoked.map(|(roster, token)| {
+                change.writes.push(Record::Token(token.clone()));
+                done.token = Some(token);
+                Some(roster)
+            })
         }
     };
     let roster = match decided {
@@ -78,6 +69,34 @@ pub(super) fn decide(
     keep_receipt(&mut change, intent, subject, false, now);
     done.subject = Some(subject);
     Ok(((!change.writes.is_empty()).then_some(change), Ok(done)))
+}
+
+/// Without a person, whose tokens are void with it.
+fn remove(
+    world: &mut World,
+    change: &mut Change,
+    roster: Roster,
+    (person, by): (&PersonName, &Actor),
+    now: Now,
+) -> Result<Result<Roster, RosterDenied>, Missing> {
+    let without = match roster.remove(person, by, now.time) {
+        Ok(without) => without,
+        Err(denied) => return Ok(Err(denied)),
+    };
+    let revoked = void_tokens_of(world, change, &without, person, now)?;
+    Ok(Ok(if revoked.is_empty() { without } else { forget(&without, &revoked) }))
+}
+
+/// Without a token, and that token as it is then.
+fn revoke(
+    world: &mut World,
+    roster: Roster,
+    id: TokenId,
+    now: Now,
+) -> Result<Result<(Roster, Arc<Token>), RosterDenied>, Missing> {
+    let Some(secret) = roster.tokens.get(&id) else { return Ok(Err(RosterDenied::NoToken(id))) };
+    let token = world.token(*secret)?.expect("a listed token is kept");
+    Ok(Ok((roster.without_tokens(&[id]), Arc::new(token.revoked(now.time)))))
 }
 
 /// `owner` is added by being the first who is: then that alone is what makes the namespace.

@@ -3,7 +3,8 @@
 mod people;
 
 pub use super::read::delivery_id;
-pub use people::{assurance, person, token};
+use people::worth;
+pub use people::{person, token};
 
 use super::v1;
 use crate::ask::{
@@ -79,6 +80,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         seen: ask.seen.iter().map(seen).collect(),
         asker_gone_time: None,
         lease: ask.lease.as_ref().map(lease),
+        required_assurance: worth(ask.assurance).into(),
     }
 }
 
@@ -193,6 +195,7 @@ fn hop(ask: &Ask) -> v1::Hop {
             Cause::Refused => v1::HopCause::Refused,
             Cause::SenderGone => v1::HopCause::SenderGone,
             Cause::SenderBlocked => v1::HopCause::SenderBlocked,
+            Cause::NeedsPerson => v1::HopCause::NeedsPerson,
             Cause::AskersExpiry => v1::HopCause::AskersExpiry,
         }
         .into(),
@@ -245,6 +248,7 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         note: outcome.note.clone(),
         settle_time: Some(timestamp(outcome.time)),
         revision: outcome.revision,
+        assurance: worth(outcome.assurance).into(),
         stands_from_ask_id: outcome.stands_from.map(|ask| ask.to_string()).unwrap_or_default(),
     }
 }

@@ -18,7 +18,7 @@ mod watch;
 
 pub use admin::{Made, Person, Rostered};
 pub use authenticate::LOCAL_HOST;
-pub use authorize::{Call, Who};
+pub use authorize::{About, Call, Who};
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use presence::Away;
@@ -173,6 +173,11 @@ impl Caller {
     fn intent(&self, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
         let credential = self.token.as_ref().map(|token| token.secret);
         Intent { credential, ..intent(self.spelled(), request, call, payload) }
+    }
+
+    /// What a person's word by it is worth.
+    pub(super) fn assurance(&self) -> Assurance {
+        self.token.as_ref().map_or(Assurance::Local, |token| token.assurance)
     }
 
     /// Whether it is the daemon's own user: the host `local`, for which no token is ever made.

@@ -259,6 +259,7 @@ pub fn draft(question: &str) -> Draft {
         carried: Carried::default(),
         route: None,
         again: false,
+        assurance: None,
     }
 }
 

@@ -296,13 +296,25 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
             Command::AnswerAgent { by: lead(), digest, answers: Answers::new(), standing: None }
         }
         "Answer person" => answer(ask, "ann"),
-        "Answer stale" => {
-            Command::Answer { by: owner(), digest: stale, answers: answers("SQLite") }
-        }
-        "Answer empty" => Command::Answer { by: owner(), digest, answers: Answers::new() },
+        "Answer stale" => Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest: stale,
+            answers: answers("SQLite"),
+        },
+        "Answer empty" => Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest,
+            answers: Answers::new(),
+        },
         "Decline person" => decline(ask, "ann"),
-        "Decline stale" => Command::Decline { by: owner(), digest: stale, note: None },
-        "Decline long" => Command::Decline { by: owner(), digest, note: long() },
+        "Decline stale" => {
+            Command::Decline { assurance: Assurance::Local, by: owner(), digest: stale, note: None }
+        }
+        "Decline long" => {
+            Command::Decline { assurance: Assurance::Local, by: owner(), digest, note: long() }
+        }
         "Escalate asked" => escalate(ask, by_lead, hop),
         "Escalate asker" => escalate(ask, Actor::Session(worker()), hop),
         "Escalate person" => escalate(ask, by_owner, hop),
@@ -473,7 +485,9 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             let timeout = ask.route.hops[moved.hop].timeout;
             assert_eq!(ask.hop.deadline, timeout.map(|timeout| now.time + timeout));
         }
-        EventKind::Answered { by, answers } => ends(ask, &Ending::Answered(answers.clone()), by),
+        EventKind::Answered { by, answers, .. } => {
+            ends(ask, &Ending::Answered(answers.clone()), by)
+        }
         EventKind::Declined { by, note, .. } => {
             ends(ask, &Ending::Declined, &Actor::Person(by.clone()));
             assert_eq!(ask.outcome().map(|outcome| &outcome.note), Some(note));

@@ -40,6 +40,7 @@ pub fn cause(cause: v1::HopCause) -> &'static str {
         v1::HopCause::SenderGone => "sender_gone",
         v1::HopCause::SenderBlocked => "sender_blocked",
         v1::HopCause::AskersExpiry => "askers_expiry",
+        v1::HopCause::NeedsPerson => "needs_person",
         v1::HopCause::Unspecified => UNKNOWN,
     }
 }

@@ -6,11 +6,12 @@ use crate::grpc::v1;
 use crate::service::Person;
 use crate::session::{Principal, Token};
 
-/// What a person's word is worth.
-pub fn assurance(assurance: Assurance) -> v1::Assurance {
+/// What a person's word is worth; unspecified where it is no person's.
+pub(super) fn worth(assurance: Option<Assurance>) -> v1::Assurance {
     match assurance {
-        Assurance::Local => v1::Assurance::Local,
-        Assurance::Token => v1::Assurance::Token,
+        None => v1::Assurance::Unspecified,
+        Some(Assurance::Local) => v1::Assurance::Local,
+        Some(Assurance::Token) => v1::Assurance::Token,
     }
 }
 
@@ -28,7 +29,7 @@ pub fn token(token: &Token) -> v1::Token {
     use v1::token::Principal as Named;
     let (principal, worth) = match &token.principal {
         Principal::Person(person) => {
-            (Some(Named::Person(person.to_string())), assurance(token.assurance()))
+            (Some(Named::Person(person.to_string())), worth(Some(token.assurance())))
         }
         Principal::Host(host) => (Some(Named::Host(host.to_string())), v1::Assurance::Unspecified),
         Principal::Session(_) => (None, v1::Assurance::Unspecified),

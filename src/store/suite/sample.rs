@@ -149,6 +149,7 @@ pub fn standing_no(number: u8) -> StandingNo {
         until: Timestamp::from_millis(9),
         again: 0,
         revision: 1,
+        assurance: None,
     }
 }
 

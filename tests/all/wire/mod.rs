@@ -4,7 +4,9 @@ mod calls;
 mod credentials;
 mod fields;
 mod line;
+mod namespaces;
 mod people;
+mod principals;
 mod races;
 mod reasons;
 mod resume;
@@ -64,7 +66,15 @@ impl Daemon {
     }
 
     async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let bench = Bench::set(store, Manual::at(wall_clock()), settings).await;
+        Self::set(store, wall_clock(), settings).await
+    }
+
+    async fn at(time: Timestamp) -> Self {
+        Self::set(Arc::new(Mem::default()), time, Settings::default()).await
+    }
+
+    async fn set(store: Arc<dyn Store>, time: Timestamp, settings: Settings) -> Self {
+        let bench = Bench::set(store, Manual::at(time), settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();

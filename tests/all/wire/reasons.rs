@@ -37,6 +37,7 @@ reasons! {
     NotAsker not_asker,
     LastHop last_hop,
     Stale stale,
+    AssuranceTooLow assurance_too_low,
     Claimed claimed,
     NotClaimed not_claimed,
     TooManyTurns too_many_turns,
@@ -180,6 +181,14 @@ async fn stale() -> String {
     let scene = Scene::new().await;
     let old = v1::AnswerRequest { content_digest: "0".repeat(64), ..answer(&scene.ask) };
     refused(scene.owner.answer(old).await.unwrap())
+}
+
+async fn assurance_too_low() -> String {
+    let scene = Scene::new().await;
+    let assurance = v1::Assurance::Token.into();
+    let demanding = v1::AskRequest { assurance, ..question("sure?") };
+    let ask = accepted(scene.worker.client.ask(demanding).await.unwrap());
+    refused(scene.owner.answer(answer(&ask)).await.unwrap())
 }
 
 async fn claimed() -> String {

@@ -187,7 +187,11 @@ pub fn outcome_line(outcome: &v1::Outcome) -> String {
             let who = actor(outcome.by.as_ref());
             format!("{kind} by {who} (who said no before, to {before})")
         }
-        Some(_) => format!("{kind} by {}", actor(outcome.by.as_ref())),
+        Some(_) => {
+            let worth = words::assurance(outcome.assurance());
+            let worth = worth.map(|worth| format!(" (assurance {worth})")).unwrap_or_default();
+            format!("{kind} by {}{worth}", actor(outcome.by.as_ref()))
+        }
         None => kind.to_owned(),
     }
 }
@@ -202,6 +206,9 @@ fn standing(ask: &v1::Ask) -> Option<String> {
         0 => {}
         1 => parts.push("asked again, once, after a person's no".to_owned()),
         times => parts.push(format!("asked again, {times} times, after a person's no")),
+    }
+    if let Some(worth) = words::assurance(ask.required_assurance()) {
+        parts.push(format!("demands a person's word of assurance {worth}"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

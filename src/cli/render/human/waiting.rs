@@ -90,6 +90,7 @@ pub(super) fn waiting(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<Stri
             v1::HopCause::Refused => Some("it was moved on"),
             // What the reason says of whoever was passed over is all there is to say.
             v1::HopCause::SenderGone | v1::HopCause::SenderBlocked => None,
+            v1::HopCause::NeedsPerson => Some("a person must answer it"),
             v1::HopCause::AskersExpiry => Some("the asker's own deadline came"),
         };
         if let Some(cause) = cause {
