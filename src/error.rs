@@ -5,7 +5,7 @@
 
 use crate::ask::text::brief;
 use crate::ask::{Ask, AskId, Lease, Rejection, StandingNo, Violation};
-use crate::session::Denied;
+use crate::session::{Denied, RosterDenied, Unfit};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +38,8 @@ reasons! {
     LastHop = "LAST_HOP",
     /// The content is not the one that was shown.
     Stale = "STALE",
+    /// A person's word must be more surely theirs than this one is.
+    AssuranceTooLow = "ASSURANCE_TOO_LOW",
     /// Another person is on it.
     Claimed = "CLAIMED",
     /// This person is not on it.
@@ -68,6 +70,8 @@ reasons! {
     BadTicket = "BAD_TICKET",
     /// The ticket's time is over.
     TicketExpired = "TICKET_EXPIRED",
+    /// As many people, tokens or namespaces as there may be.
+    RosterFull = "ROSTER_FULL",
     /// The session is paused.
     SessionPaused = "SESSION_PAUSED",
     /// The session is active.
@@ -88,6 +92,10 @@ reasons! {
     NoCredential = "NO_CREDENTIAL",
     /// The credential is not good.
     BadCredential = "BAD_CREDENTIAL",
+    /// The credential was revoked.
+    CredentialRevoked = "CREDENTIAL_REVOKED",
+    /// The credential's time is over.
+    CredentialExpired = "CREDENTIAL_EXPIRED",
     /// A principal of this kind may not do this.
     WrongPrincipal = "WRONG_PRINCIPAL",
     /// The holder's secret is not this session's.
@@ -214,6 +222,13 @@ impl Error {
             Rejection::Stale => {
                 (Reason::Stale, "the content has changed since it was shown; look again".into())
             }
+            Rejection::TooUnsure(demanded) => (
+                Reason::AssuranceTooLow,
+                format!(
+                    "it demands a person's word of assurance `{demanded}`: answer by a token that \
+                     was made for you (askway token create), not by the one in the data folder"
+                ),
+            ),
             Rejection::Claimed(by) => (Reason::Claimed, format!("{by} is on it; take it over?")),
             Rejection::NotClaimed => (Reason::NotClaimed, "nobody is on it".into()),
             Rejection::TooManyTurns => (
@@ -251,6 +266,41 @@ fn leased(lease: Option<&Lease>) -> String {
 
 fn full(count: usize, place: &str) -> String {
     format!("{count} asks are open {place}, as many as may be; wait for some, or withdraw some")
+}
+
+impl From<Unfit> for Error {
+    fn from(unfit: Unfit) -> Self {
+        let (reason, message) = match unfit {
+            Unfit::Void => (Reason::BadCredential, "no such token"),
+            Unfit::Revoked => {
+                (Reason::CredentialRevoked, "this token was revoked; ask who made it for another")
+            }
+            Unfit::Expired => (
+                Reason::CredentialExpired,
+                "the time of this token is over; ask who made it for another",
+            ),
+        };
+        Error::Unauthenticated(reason, message.into())
+    }
+}
+
+impl From<RosterDenied> for Error {
+    fn from(denied: RosterDenied) -> Self {
+        let full = |what: &str, how: &str| {
+            let message = format!("there are as many {what} as may be; {how}");
+            Error::refused(Reason::RosterFull, message)
+        };
+        match denied {
+            RosterDenied::OwnerStays => {
+                Error::invalid("name", "must not be owner, who is asked when nobody else is left")
+            }
+            RosterDenied::NoPerson(person) => Error::NotFound(format!("no person {person}")),
+            RosterDenied::NoToken(id) => Error::NotFound(format!("no token {id}")),
+            RosterDenied::TooManyPeople => full("people here", "remove one first"),
+            RosterDenied::TooManyTokens => full("tokens here", "revoke one first"),
+            RosterDenied::TooManyNamespaces => full("namespaces", "use one of them"),
+        }
+    }
 }
 
 impl From<Denied> for Error {

@@ -9,8 +9,8 @@ use super::names::{
 use super::route::{Idle, Route};
 use super::time::Span;
 use super::{
-    Answers, Ask, ContentDigest, Expiry, ExpiryAction, Lease, NoticeWhy, Policy, Priority,
-    StandingNo, limits,
+    Answers, Ask, Assurance, ContentDigest, Expiry, ExpiryAction, Lease, NoticeWhy, Policy,
+    Priority, StandingNo, limits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +37,9 @@ pub struct Draft {
     pub route: Option<RouteName>,
     /// Whether it is asked although a person's no to it still stands.
     pub again: bool,
+    /// How surely a person's word must be theirs; none where a session may answer, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 /// What travels with an ask and comes back with its outcome; nobody here reads it.
@@ -148,6 +151,8 @@ pub struct Filing {
     pub crowd: Crowd,
     /// A person's no to the same content in this tree.
     pub standing: Option<StandingNo>,
+    /// What the draft or its route demands, whichever is more.
+    pub assurance: Option<Assurance>,
 }
 
 /// How a session is gone.
@@ -174,9 +179,9 @@ pub enum Command {
         standing: Option<StandingNo>,
     },
     /// A person answers.
-    Answer { by: PersonName, digest: ContentDigest, answers: Answers },
+    Answer { by: PersonName, digest: ContentDigest, answers: Answers, assurance: Assurance },
     /// A person says no.
-    Decline { by: PersonName, digest: ContentDigest, note: Option<String> },
+    Decline { by: PersonName, digest: ContentDigest, note: Option<String>, assurance: Assurance },
     /// Whoever is asked, or a person, moves it on from the hop they saw.
     Escalate { by: Actor, hop: usize, reason: Option<String>, idle: IdleHops },
     /// The asker takes it back.
@@ -205,6 +210,8 @@ pub enum Command {
     Noticed { why: NoticeWhy, of: u64, failure: Option<String> },
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
+    /// A person was removed: the engine.
+    PersonGone { person: PersonName, idle: IdleHops },
     /// Time has passed: the timer. `standing` is a person's no to this content in this tree.
     Tick { idle: IdleHops, standing: Option<StandingNo> },
 }
@@ -216,6 +223,7 @@ impl Command {
             Command::Ask(filing) => Some(&mut filing.idle),
             Command::Escalate { idle, .. }
             | Command::SessionGone { idle, .. }
+            | Command::PersonGone { idle, .. }
             | Command::Tick { idle, .. } => Some(idle),
             Command::AnswerAgent { .. }
             | Command::Answer { .. }
@@ -267,6 +275,8 @@ pub enum Rejection {
     LastHop,
     /// The content is not the one that was shown (rule 20).
     Stale,
+    /// A person's word must be more surely theirs.
+    TooUnsure(Assurance),
     /// Another person is on it.
     Claimed(PersonName),
     /// This person is not on it.

@@ -21,12 +21,13 @@
 use super::command::{Command, Filing, Gone, Rejection};
 use super::content::{Content, Violation, check_length, check_options, is_blank};
 use super::event::{Escalated, Event, EventKind, Filed};
-use super::moves::{escalate, next_hop, tick};
+use super::moves::{escalate, person_gone, session_gone, tick};
 use super::names::{Actor, PersonName, SessionRef};
-use super::route::{Cause, Idle, Target};
+use super::route::Cause;
 use super::time::{Now, Span};
 use super::{
-    Answers, Ask, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption, StandingNo, State,
+    Answers, Ask, Assurance, ContentDigest, Delivery, Expiry, ExpiryAction, QuestionOption,
+    StandingNo, State,
 };
 use super::{answer, deliveries, limits, text};
 use std::collections::BTreeMap;
@@ -56,17 +57,21 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             whose_turn(ask, by)?;
             whole(ask, *digest, answers)?;
             not_declined(standing.as_ref(), now)?;
-            once(EventKind::Answered { by: Actor::Session(by.clone()), answers: answers.clone() })
+            let (by, answers) = (Actor::Session(by.clone()), answers.clone());
+            once(EventKind::Answered { by, answers, assurance: None })
         }
-        (State::Open, C::Answer { by, digest, answers }) => {
+        (State::Open, C::Answer { by, digest, answers, assurance }) => {
+            sure(ask, *assurance)?;
             whole(ask, *digest, answers)?;
-            once(EventKind::Answered { by: Actor::Person(by.clone()), answers: answers.clone() })
+            let (by, answers) = (Actor::Person(by.clone()), answers.clone());
+            once(EventKind::Answered { by, answers, assurance: Some(*assurance) })
         }
-        (State::Open, C::Decline { by, digest, note }) => {
+        (State::Open, C::Decline { by, digest, note, assurance }) => {
+            sure(ask, *assurance)?;
             shown(ask, *digest)?;
             within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
-            let (by, note) = (by.clone(), note.clone());
-            once(EventKind::Declined { by, note, stands_from: None })
+            let (by, note, assurance) = (by.clone(), note.clone(), Some(*assurance));
+            once(EventKind::Declined { by, note, stands_from: None, assurance })
         }
         (State::Open, C::Escalate { by, hop, reason, idle }) => {
             escalate(ask, by, *hop, reason, idle, now)
@@ -108,24 +113,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             None => Err(Rejection::NotClaimed),
         },
         (State::Open, C::SessionGone { session, gone, idle }) => {
-            if ask.asker.session == *session {
-                return match gone {
-                    Gone::Paused => nothing(),
-                    Gone::Ended(by) => once(EventKind::Abandoned { by: by.clone() }),
-                };
-            }
-            match ask.waiting_on() {
-                Some(Target::Session(waiting)) if waiting.session == *session => {
-                    // It may be back, or be woken: what else keeps it from new asks moves none on.
-                    let why = idle.get(ask.hop.index).copied().flatten();
-                    let why = why.filter(|why| matches!(why, Idle::Ended | Idle::Paused));
-                    let Some(why) = why else { return nothing() };
-                    let reason = why.sentence(&Target::Session(waiting));
-                    let moved = next_hop(ask, why.cause(), Actor::Timer, Some(reason), idle, now);
-                    moved.map_or_else(nothing, |moved| once(EventKind::Escalated(moved)))
-                }
-                _ => nothing(),
-            }
+            Ok(session_gone(ask, *session, gone, idle, now))
         }
         // Told is told, whatever became of the ask meanwhile.
         (_, C::Noticed { why, of, failure }) => {
@@ -133,6 +121,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
                 failure.as_deref().map(|why| text::begin(why, limits::NOTICE_FAILURE_BYTES));
             once(EventKind::Noticed { why: *why, of: *of, failure: failure.map(str::to_owned) })
         }
+        (State::Open, C::PersonGone { person, idle }) => Ok(person_gone(ask, person, idle, now)),
         (State::Open, C::Tick { idle, standing }) => Ok(tick(ask, idle, standing.as_ref(), now)),
         (_, C::Lease { by, lease, holder, length, extend }) => {
             let until = now.time + deliveries::lease(ask, by, holder, *length, *extend, now)?;
@@ -183,7 +172,7 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             nothing()
         }
         // Purging is the store's removal, asked for by the engine once `is_past_retention`.
-        (State::Settled { .. }, C::Tick { .. }) => nothing(),
+        (State::Settled { .. }, C::Tick { .. } | C::PersonGone { .. }) => nothing(),
         (
             State::Settled { .. },
             C::AnswerAgent { .. }
@@ -202,6 +191,11 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
 
 fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     valid(filing.draft.violations())?;
+    let by_default = matches!(filing.draft.expire, Some((_, ExpiryAction::Default)));
+    if filing.assurance.is_some() && by_default {
+        let why = "must not be default: only a person can answer this, and silence is nobody";
+        return Err(Rejection::Invalid(vec![Violation::new("on_expire", why)]));
+    }
     admit(filing)?;
     let landing = filing.route.first_awake(0, &filing.idle, Span::default());
     let landing = landing.expect("a route has at least its hop of people");
@@ -219,6 +213,8 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
     };
     let draft = filing.draft.clone();
     let standing = filing.standing.as_ref().filter(|standing| standing.stands(now));
+    // A no that was less sure than is demanded here is not the one that was asked for.
+    let standing = standing.filter(|no| filing.assurance.is_none_or(|a| a.is_met_by(no.assurance)));
     let filed = Filed {
         id: filing.id,
         namespace: filing.namespace.clone(),
@@ -236,12 +232,15 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         expiry: draft.expire.map(|(after, action)| Expiry::new(after, action, now.time)),
         defaults: draft.defaults,
         carried: draft.carried,
+        assurance: filing.assurance,
         again: standing.filter(|_| draft.again).map_or(0, |standing| standing.again + 1),
     };
     let mut events = vec![EventKind::Filed(Box::new(filed))];
     if let Some(standing) = standing.filter(|_| !draft.again) {
-        let (by, note) = (standing.by.clone(), standing.note.clone());
-        events.push(EventKind::Declined { by, note, stands_from: Some(standing.ask) });
+        let (by, note, assurance) =
+            (standing.by.clone(), standing.note.clone(), standing.assurance);
+        let stands_from = Some(standing.ask);
+        events.push(EventKind::Declined { by, note, stands_from, assurance });
     }
     let numbered = events.into_iter().zip(1..);
     Ok(numbered.map(|(kind, revision)| Event { revision, time: now.time, kind }).collect())
@@ -272,6 +271,14 @@ fn only_asker(ask: &Ask, session: &SessionRef) -> Result<(), Rejection> {
 fn not_declined(standing: Option<&StandingNo>, now: Now) -> Result<(), Rejection> {
     match standing.filter(|standing| standing.stands(now)) {
         Some(standing) => Err(Rejection::StandingDecline(Box::new(standing.clone()))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a person's word is as surely theirs as this ask demands.
+fn sure(ask: &Ask, assurance: Assurance) -> Result<(), Rejection> {
+    match ask.assurance.filter(|demanded| !demanded.is_met_by(Some(assurance))) {
+        Some(demanded) => Err(Rejection::TooUnsure(demanded)),
         None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use super::names::{
 };
 use super::route::{Cause, Route, Skipped};
 use super::time::{Span, Timestamp};
-use super::{Answers, Carried, Expiry, NoticeWhy, Priority, Terms, WhyNoDefault};
+use super::{Answers, Assurance, Carried, Expiry, NoticeWhy, Priority, Terms, WhyNoDefault};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened. Dense per ask: revisions run 1, 2, 3, …
@@ -30,12 +30,25 @@ pub enum EventKind {
     Filed(Box<Filed>),
     /// It moved to another hop.
     Escalated(Escalated),
-    /// Every question was answered.
-    Answered { by: Actor, answers: Answers },
+    /// Every question was answered; how surely the person is who they say, where it was one.
+    Answered {
+        by: Actor,
+        answers: Answers,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        assurance: Option<Assurance>,
+    },
     /// A person said no: to this ask, or to the same content before, which still stands.
-    Declined { by: PersonName, note: Option<String>, stands_from: Option<AskId> },
+    Declined {
+        by: PersonName,
+        note: Option<String>,
+        stands_from: Option<AskId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        assurance: Option<Assurance>,
+    },
     /// The asker took it back.
     Withdrawn { by: SessionRef, note: Option<String> },
+    /// A person was removed: they are asked no more, in this hop or a later one.
+    PersonGone { person: PersonName },
     /// The asker's deadline passed, with the default it had named where that applied.
     Expired { answers: Option<Answers> },
     /// The asker's deadline passed, and its default may not be applied yet: why, and until when
@@ -106,6 +119,9 @@ pub struct Filed {
     pub carried: Carried,
     /// How often it was asked again after a person's no.
     pub again: u32,
+    /// How surely a person's word must be theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 /// A move to a hop.

@@ -58,6 +58,7 @@ fn file(filed: &Filed, event: &Event) -> Ask {
         chain: filed.chain,
         route_name: filed.route_name,
         route: filed.route,
+        assurance: filed.assurance,
         terms: filed.terms,
         visited: vec![filed.first.hop],
         hop: in_force(&filed.first, event.time),
@@ -137,6 +138,10 @@ fn apply(ask: &mut Ask, event: &Event) {
         }
         EventKind::Released { .. } | EventKind::ClaimLapsed { .. } => run_on(ask, time),
         EventKind::Acknowledged { delivery } => acknowledge(ask, *delivery, time),
+        EventKind::PersonGone { person } => {
+            let route = std::mem::replace(&mut ask.route, super::Route { hops: Vec::new() });
+            ask.route = route.with_people(|one| one != person);
+        }
         EventKind::SenderTold { .. } => ask.sender_told = true,
         EventKind::Noticed { .. } => {} // all of it is the notice's own
         EventKind::Undeliverable { reason } => {
@@ -180,14 +185,17 @@ fn in_force(moved: &Escalated, since: Timestamp) -> HopInForce {
 
 /// What the asker did itself needs no delivery; what the end of its session did finds nobody.
 fn settle(ask: &mut Ask, event: &Event) {
-    let (ending, by, note, stands_from) = match event.kind.clone() {
-        EventKind::Answered { by, answers } => (Ending::Answered(answers), by, None, None),
-        EventKind::Declined { by, note, stands_from } => {
-            (Ending::Declined, Actor::Person(by), note, stands_from)
-        }
-        EventKind::Withdrawn { by, note } => (Ending::Withdrawn, Actor::Session(by), note, None),
-        EventKind::Expired { answers } => (Ending::Expired(answers), Actor::Timer, None, None),
-        EventKind::Abandoned { by } => (Ending::Abandoned, by, None, None),
+    let (assurance, stands_from) = match &event.kind {
+        EventKind::Answered { assurance, .. } => (*assurance, None),
+        EventKind::Declined { assurance, stands_from, .. } => (*assurance, *stands_from),
+        _ => (None, None),
+    };
+    let (ending, by, note) = match event.kind.clone() {
+        EventKind::Answered { by, answers, .. } => (Ending::Answered(answers), by, None),
+        EventKind::Declined { by, note, .. } => (Ending::Declined, Actor::Person(by), note),
+        EventKind::Withdrawn { by, note } => (Ending::Withdrawn, Actor::Session(by), note),
+        EventKind::Expired { answers } => (Ending::Expired(answers), Actor::Timer, None),
+        EventKind::Abandoned { by } => (Ending::Abandoned, by, None),
         other => unreachable!("{other:?} settles nothing"),
     };
     let delivery = match &ending {
@@ -199,7 +207,7 @@ fn settle(ask: &mut Ask, event: &Event) {
         Ending::Answered(_) | Ending::Declined | Ending::Expired(_) => Delivery::Unread,
     };
     let (time, revision) = (event.time, event.revision);
-    let outcome = Outcome { ending, by, note, time, revision, stands_from };
+    let outcome = Outcome { ending, by, note, time, revision, stands_from, assurance };
     ask.state = State::Settled { outcome, delivery };
     (ask.claim, ask.turn_hold) = (None, None);
 }

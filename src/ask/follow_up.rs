@@ -6,7 +6,7 @@
 //! cannot pass for ours.
 
 use super::names::Actor;
-use super::{Answer, Answers, Ask, Ending, Outcome, Question, Turn, limits, text};
+use super::{Answer, Answers, Ask, Assurance, Ending, Outcome, Question, Turn, limits, text};
 use std::fmt::Write;
 
 /// Bytes that a cut leaves room for, where it says so.
@@ -52,6 +52,11 @@ impl Ask {
     fn told_outcome(&self, outcome: &Outcome, room: usize) -> String {
         let mut told = self.who_decided(outcome);
         told.push('\n');
+        told.push_str(match outcome.assurance {
+            None => "",
+            Some(Assurance::Local) => "Assurance: local (by a token in the daemon's folder).\n",
+            Some(Assurance::Token) => "Assurance: token (by a token made for them alone).\n",
+        });
         if let Some(note) = &outcome.note {
             told.push_str("They said:\n");
             quote(&mut told, note, room, &self.rest());

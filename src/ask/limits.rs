@@ -37,6 +37,21 @@ pub const REQUEST_ID_BYTES: usize = 128;
 pub const OPEN_ASKS: usize = 4;
 /// Works one session may hold. An older one can still be named; a new one needs a new session.
 pub const WORKS: usize = 64;
+/// People of one namespace: more are a directory, which this is not.
+pub const PEOPLE: usize = 256;
+/// People of one namespace who were removed and are remembered, so that no configuration brings them
+/// back unseen.
+pub const PEOPLE_REMOVED: usize = 256;
+/// Tokens of one namespace that are good: one for each person, and some for hosts and their renewal.
+pub const TOKENS: usize = 512;
+/// Namespaces beside `default`: tenants of one daemon that somebody sets up by hand.
+pub const NAMESPACES: usize = 64;
+/// Bytes of the note of a token: a line in a list.
+pub const TOKEN_NOTE_BYTES: usize = 128;
+/// Shortest life of a token that has an end: less, and it is over before it is handed on.
+pub const TOKEN_TTL_MIN: Span = Span::from_secs(1);
+/// Longest life of a token that has an end: ten years; longer is none.
+pub const TOKEN_TTL_MAX: Span = Span::from_hours(10 * 365 * 24);
 /// How deep work may be sent below a root session: beyond it nobody knows what was wanted.
 pub const DEPTH: usize = 8;
 /// Hops of a route as it is written: more, and nobody sees who is asked when.

@@ -5,6 +5,7 @@
 //! the program only moves their inputs and outputs. Start reading at [`decide()`].
 
 pub mod answer;
+mod assurance;
 pub mod command;
 pub mod content;
 mod decide;
@@ -26,6 +27,7 @@ pub mod text;
 pub mod time;
 
 pub use answer::{Answer, Answers};
+pub use assurance::Assurance;
 pub use command::{Carried, Command, Crowd, Draft, Filing, Gone, IdleHops, Rejection};
 pub use content::{Content, ContentDigest, Question, QuestionOption, Violation};
 pub use decide::decide;
@@ -34,7 +36,7 @@ pub use evolve::{evolve, fold};
 pub use expiry::{Expiry, ExpiryAction, ExpiryClock, WhyNoDefault};
 pub use names::{
     Actor, AgentName, AskId, GroupName, HostName, LeaseId, Namespace, PersonName, RequestId,
-    RouteName, SessionId, SessionRef, WorkId,
+    RouteName, SessionId, SessionRef, TokenId, WorkId,
 };
 pub use notice::{Notice, NoticeFailure, NoticeWhy};
 pub use outcome::{Delivery, Ending, Lease, Outcome, State};
@@ -75,8 +77,11 @@ pub struct Ask {
     pub chain: Vec<SessionRef>,
     /// What its route is called.
     pub route_name: RouteName,
-    /// Who is asked in turn. Fixed when filed.
+    /// Who is asked in turn. Fixed when filed; only a person who is removed leaves it.
     pub route: Route,
+    /// How surely a person's word must be theirs; none where a session may answer, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
     /// The lengths of time it lives by. Fixed when filed.
     pub terms: Terms,
     /// Who is asked now, or was last.

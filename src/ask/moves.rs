@@ -1,13 +1,13 @@
 //! Moving from hop to hop: because somebody refuses, because time passes. Part of
 //! [`decide()`](super::decide()), which has the table.
 
-use super::command::{IdleHops, Rejection};
+use super::command::{Gone, IdleHops, Rejection};
 use super::content::Violation;
 use super::decide::within;
 use super::event::{Escalated, Event, EventKind};
 use super::expiry::at_expiry;
-use super::names::Actor;
-use super::route::{Cause, Target};
+use super::names::{Actor, PersonName, SessionId};
+use super::route::{Cause, Idle, Target};
 use super::time::Now;
 use super::{Ask, StandingNo, evolve, limits};
 
@@ -76,6 +76,61 @@ fn to_people(ask: &Ask, idle: &IdleHops, now: Now) -> Escalated {
         deadline: ask.route.hops[landing.index].deadline(ask.create_time, now.time),
         skipped: landing.skipped,
     }
+}
+
+/// What a session that is gone means to an open ask: its own stays, unless it has ended; what waits on
+/// it moves on, unless it is back or will be woken.
+pub(super) fn session_gone(
+    ask: &Ask,
+    session: SessionId,
+    gone: &Gone,
+    idle: &IdleHops,
+    now: Now,
+) -> Vec<Event> {
+    let once = |kind| vec![Event { revision: ask.revision + 1, time: now.time, kind }];
+    if ask.asker.session == session {
+        return match gone {
+            Gone::Paused => Vec::new(),
+            Gone::Ended(by) => once(EventKind::Abandoned { by: by.clone() }),
+        };
+    }
+    let Some(Target::Session(waiting)) = ask.waiting_on() else { return Vec::new() };
+    // It may be back, or be woken: what else keeps it from new asks moves none on.
+    let why = idle.get(ask.hop.index).copied().flatten();
+    let why = why.filter(|why| matches!(why, Idle::Ended | Idle::Paused));
+    let Some(why) = why.filter(|_| waiting.session == session) else { return Vec::new() };
+    let reason = why.sentence(&Target::Session(waiting));
+    let moved = next_hop(ask, why.cause(), Actor::Timer, Some(reason), idle, now);
+    moved.map_or_else(Vec::new, |moved| once(EventKind::Escalated(moved)))
+}
+
+/// A removed person is asked no more: what waits on them alone moves on, or on the last hop waits on
+/// `owner`, as it does where a group is empty (rule 9).
+pub(super) fn person_gone(ask: &Ask, person: &PersonName, idle: &IdleHops, now: Now) -> Vec<Event> {
+    let from_here = ask.route.hops.iter().skip(ask.hop.index);
+    if !from_here.clone().any(|hop| hop.to.has(person)) {
+        return Vec::new();
+    }
+    let kind = EventKind::PersonGone { person: person.clone() };
+    let mut events = vec![Event { revision: ask.revision + 1, time: now.time, kind }];
+    let after = evolve(Some(ask.clone()), &events[0]);
+    let empty =
+        |hop: &super::Hop| matches!(&hop.to, Target::People { people, .. } if people.is_empty());
+    if !empty(&after.route.hops[after.hop.index]) {
+        return events;
+    }
+    let emptied = |(hop, why): (&super::Hop, Option<Idle>)| {
+        if empty(hop) { Some(Idle::EmptyGroup) } else { why }
+    };
+    let known = idle.iter().copied().chain(std::iter::repeat(None));
+    let idle: IdleHops = after.route.hops.iter().zip(known).map(emptied).collect();
+    let reason = format!("{person} is not asked here any more");
+    let moved = next_hop(&after, Cause::SenderGone, Actor::Timer, Some(reason), &idle, now);
+    events.extend(moved.map(|moved| {
+        let kind = EventKind::Escalated(moved);
+        Event { revision: after.revision + 1, time: now.time, kind }
+    }));
+    events
 }
 
 /// Whatever is due, in due order, each as if alone (rules 3 and 22).

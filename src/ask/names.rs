@@ -177,6 +177,11 @@ id!(
     "ses_"
 );
 id!(
+    /// A token, to speak of it without saying it.
+    TokenId,
+    "tok_"
+);
+id!(
     /// One piece of work a session was sent.
     WorkId,
     "wrk_"

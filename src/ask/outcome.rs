@@ -1,7 +1,7 @@
 //! How an ask ends, and whether its asker has heard.
 
 use super::names::{Actor, AskId, LeaseId};
-use super::{Answers, Timestamp};
+use super::{Answers, Assurance, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Open or settled; there is no third. Who is waited on is data, not state.
@@ -34,6 +34,9 @@ pub struct Outcome {
     pub revision: u64,
     /// The ask whose decline still stood when this one was filed, and declined it too.
     pub stands_from: Option<AskId>,
+    /// How surely the person who ended it is who they say; none where no person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 /// The ways an ask ends.

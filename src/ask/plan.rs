@@ -2,6 +2,7 @@
 //! [`Plan`] becomes the [`Route`] of an ask when that is filed, and its rules are checked when it is
 //! made, so that every route ends with people. How plans are written: `config/routes.rs`.
 
+use super::Assurance;
 use super::limits;
 use super::names::{GroupName, PersonName, RouteName, SessionRef};
 use super::route::{Hop, Route, Target};
@@ -15,6 +16,7 @@ pub struct Plan {
     name: RouteName,
     hops: Vec<PlanHop>,
     repeat: u32,
+    assurance: Option<Assurance>,
 }
 
 /// Whom a hop of a plan means.
@@ -88,7 +90,7 @@ impl Plan {
         for hop in &mut hops[..timed] {
             hop.timeout.get_or_insert(route_timeout);
         }
-        Ok(Self { name, hops, repeat })
+        Ok(Self { name, hops, repeat, assurance: None })
     }
 
     /// The sender for `route_timeout`, then the person `owner`: what `default` is where nothing else
@@ -96,7 +98,7 @@ impl Plan {
     pub fn built_in(route_timeout: Span) -> Self {
         let sender = PlanHop { to: PlanTo::Sender, timeout: Some(route_timeout) };
         let owner = PlanHop { to: PlanTo::Person(PersonName::owner()), timeout: None };
-        Self { name: RouteName::default(), hops: vec![sender, owner], repeat: 1 }
+        Self { name: RouteName::default(), hops: vec![sender, owner], repeat: 1, assurance: None }
     }
 
     /// Everything that is wrong with such hops. None is a hop of which nothing is known, because it
@@ -130,6 +132,16 @@ impl Plan {
             add(PlanPart::Repeat, message);
         }
         faults
+    }
+
+    /// The same, where a person's word must be so surely theirs: sessions are passed over then.
+    pub fn demanding(self, assurance: Option<Assurance>) -> Self {
+        Self { assurance, ..self }
+    }
+
+    /// How surely a person's word must be theirs; none where a session may answer, too.
+    pub fn assurance(&self) -> Option<Assurance> {
+        self.assurance
     }
 
     /// What it is called.

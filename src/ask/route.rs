@@ -26,6 +26,11 @@ impl Target {
         Target::People { group: None, people: vec![name] }
     }
 
+    /// Whether this person is asked by it.
+    pub fn has(&self, person: &PersonName) -> bool {
+        matches!(self, Target::People { people, .. } if people.contains(person))
+    }
+
     /// The session, where it is one.
     pub fn session(&self) -> Option<&SessionRef> {
         match self {
@@ -81,6 +86,16 @@ pub struct Route {
 }
 
 impl Route {
+    /// The same, with those people alone who are there.
+    pub fn with_people(mut self, are_there: impl Fn(&PersonName) -> bool) -> Self {
+        for hop in &mut self.hops {
+            if let Target::People { people, .. } = &mut hop.to {
+                people.retain(&are_there);
+            }
+        }
+        self
+    }
+
     /// The same, without the sessions.
     pub fn of_people(&self) -> Self {
         let people = self.hops.iter().filter(|hop| hop.to.session().is_none());
@@ -168,6 +183,8 @@ pub enum Idle {
     Full,
     /// The time in which senders are asked, in all, is over.
     TooLate,
+    /// It is a session, and a person's word is demanded.
+    NotPerson,
 }
 
 impl Idle {
@@ -176,6 +193,7 @@ impl Idle {
         match self {
             Idle::Blocked | Idle::IsAsker | Idle::Full => Cause::SenderBlocked,
             Idle::TooLate => Cause::Timeout,
+            Idle::NotPerson => Cause::NeedsPerson,
             Idle::Ended | Idle::Paused | Idle::AnswersNone | Idle::EmptyGroup => Cause::SenderGone,
         }
     }
@@ -191,6 +209,7 @@ impl Idle {
             Idle::EmptyGroup => "nobody is in the group".to_owned(),
             Idle::Full => format!("{who} is asked as much as it may be already"),
             Idle::TooLate => format!("there was no time left to ask {who}"),
+            Idle::NotPerson => format!("{who} is a session, and a person must answer this"),
         }
     }
 }
@@ -220,6 +239,8 @@ pub enum Cause {
     SenderBlocked,
     /// The asker's own deadline came while a session was asked.
     AskersExpiry,
+    /// Who was to be asked is a session, and a person must answer.
+    NeedsPerson,
 }
 
 /// Who is waited on now, since when, and why.

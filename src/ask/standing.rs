@@ -2,7 +2,7 @@
 //! still stands.
 
 use super::names::{AskId, Namespace, PersonName, WorkId};
-use super::{Actor, Ask, ContentDigest, Delivery, Draft, Ending, Now, State, Timestamp};
+use super::{Actor, Ask, Assurance, ContentDigest, Delivery, Draft, Ending, Now, State, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Which ask a work filed last with this content. A record of its own, so that its absence can be
@@ -42,6 +42,9 @@ pub struct StandingNo {
     pub again: u32,
     /// How often this record was written.
     pub revision: u64,
+    /// How surely they are who they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 impl Ask {
@@ -66,6 +69,7 @@ impl Draft {
         let route = self.route.clone().unwrap_or_default();
         let differ = [
             ("route", ask.route_name != route),
+            ("assurance", ask.assurance > self.assurance),
             ("expire", expire != self.expire || ask.defaults != self.defaults),
         ];
         differ.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
@@ -99,6 +103,7 @@ impl StandingNo {
                     until: still.map_or(until, |still| still.until.max(until)),
                     again: still.map_or(ask.again, |still| still.again.max(ask.again)),
                     revision: before.map_or(0, |before| before.revision) + 1,
+                    assurance: outcome.assurance,
                 })
             }
             (Ending::Answered(_), Actor::Person(_)) => {

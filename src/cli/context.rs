@@ -4,6 +4,7 @@ use super::{Failure, place, shown};
 use crate::ask::PersonName;
 use crate::client::{Address, Client};
 use crate::grpc::v1;
+use crate::session::Kind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,8 +19,11 @@ const WAITING_PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub struct Context {
     /// The daemon, with the caller's credential.
     pub client: Client,
-    /// Whether the caller is a session (its token is in `ASKWAY_TOKEN`); else it is a person.
+    /// Whether the caller is a session (its token is in `ASKWAY_TOKEN`); else it is a person, or a
+    /// host by a token of its own.
     pub is_session: bool,
+    /// Whether the caller's token is its own, and not the folder's.
+    has_own_token: bool,
     /// The person at the terminal.
     person: PersonName,
     /// The data folder.
@@ -27,8 +31,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// As the environment says: the session of `ASKWAY_TOKEN` where that is set, else the person
-    /// whose token the data folder holds. Who is named as a person is one, whatever else is set.
+    /// As the environment says: whoever the token of `ASKWAY_TOKEN` or `ASKWAY_TOKEN_FILE` stands for
+    /// where one is set, else the person whose token the data folder holds. Who is named as a person is
+    /// one, whatever else is set.
     ///
     /// # Errors
     ///
@@ -37,14 +42,29 @@ impl Context {
     pub fn of_environment(as_person: Option<PersonName>) -> Result<Self, Failure> {
         let data = place::data()?;
         let address = place::address(&data)?;
-        let session = if as_person.is_some() { None } else { place::session_token()? };
+        let own = if as_person.is_some() { None } else { place::own_token()? };
         let person = as_person.map_or_else(place::person, Ok)?;
-        let (token, is_session) = match session {
-            Some(token) => (token, true),
-            None => (place::token_of_person(&data, &person)?, false),
-        };
+        let has_own_token = own.is_some();
+        let token = own.map_or_else(|| place::token_of_person(&data, &person), Ok)?;
+        let is_session = token.kind() == Kind::Session;
         let client = Client::new(address, Some(token)).with_patience(PATIENCE);
-        Ok(Self { client, is_session, person, data })
+        Ok(Self { client, is_session, has_own_token, person, data })
+    }
+
+    /// The same, knowing the name of whoever's own token it is: what was shown to whom is noted by
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// When the daemon cannot say.
+    pub(super) async fn named(mut self) -> Result<Self, Failure> {
+        if self.has_own_token && !self.is_session {
+            let status = self.client.status().await?;
+            if let Some(name) = status.caller.strip_prefix("person ") {
+                self.person = name.parse().unwrap_or(self.person);
+            }
+        }
+        Ok(self)
     }
 
     /// The person who calls; none where a session does.
@@ -82,9 +102,10 @@ impl Context {
         self.client.clone().with_patience(WAITING_PATIENCE)
     }
 
-    /// The client of whoever may end sessions from here: the session itself, or the host.
+    /// The client of whoever looks after sessions, people and tokens from here: whoever has a token of
+    /// its own, or the host.
     pub(super) fn as_host(&self) -> Result<Client, Failure> {
-        match self.is_session {
+        match self.has_own_token {
             true => Ok(self.client.clone()),
             false => Ok(host_client(self.client.address(), &self.data)?.with_patience(PATIENCE)),
         }
@@ -100,9 +121,12 @@ impl Context {
     }
 }
 
-/// A client as the host: on the socket the daemon's own user is one, elsewhere its token says so.
+/// A client as the host: by a host's token of the caller's own, where there is one; else on the socket
+/// the daemon's own user is one, elsewhere the token of its folder says so.
 pub(super) fn host_client(address: &Address, data: &Path) -> Result<Client, Failure> {
+    let own = place::own_token()?.filter(|token| token.kind() == Kind::Host);
     let token = match address {
+        _ if own.is_some() => own,
         Address::Unix(_) => None,
         Address::Http(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
     };

@@ -2,7 +2,7 @@
 //! what is wrong; whether it makes sense is the daemon's to say.
 
 use super::Failure;
-use super::typed::{Length, OnExpire, Priority};
+use super::typed::{Assurance, Length, OnExpire, Priority};
 use crate::grpc::v1;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -42,6 +42,9 @@ pub struct AskFile {
     /// Whether a person's no that still stands is to be asked over.
     #[serde(default)]
     pub again: bool,
+    /// `local` or `token`: how surely a person's word must be theirs.
+    #[serde(default)]
+    pub assurance: Option<Assurance>,
 }
 
 impl AskFile {

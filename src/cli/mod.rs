@@ -22,6 +22,7 @@ mod log;
 mod look;
 mod man;
 mod pager;
+mod person;
 pub mod place;
 mod prompt;
 mod receipt;
@@ -38,6 +39,7 @@ mod show;
 mod shown;
 mod status;
 mod terminal;
+mod token;
 mod typed;
 mod wait;
 mod withdraw;
@@ -70,8 +72,9 @@ struct Cli {
 }
 
 const HELP: &str = "\
-The caller is the session of ASKWAY_TOKEN when that is set, else the person whose token the data
-folder holds: owner, or whom --as-person or ASKWAY_PERSON names. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
+The caller is whoever the token in ASKWAY_TOKEN, or in the file ASKWAY_TOKEN_FILE, stands for; where
+neither is set, the person whose token the data folder holds: owner, or whom --as-person or
+ASKWAY_PERSON names. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
 where the data folder is.
 
 Exit codes: 0 done, answered, or expired with your default, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
@@ -118,6 +121,10 @@ enum Verb {
     Session(session::Args),
     /// Make a ticket that hands work to another session
     SendWork(send_work::Args),
+    /// Add, list or remove the people who may answer
+    Person(person::Args),
+    /// Make, list or revoke the tokens of people and hosts
+    Token(token::Args),
     /// Say who you are to the daemon, and how it does
     Status(status::Args),
     /// Print what makes a shell complete verbs, flags, ids and labels
@@ -191,7 +198,7 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
     if let Verb::Ask(_) = verb {
         ask::needs_a_session(as_person.is_some())?;
     }
-    let context = &Context::of_environment(as_person)?;
+    let context = &Context::of_environment(as_person)?.named().await?;
     match verb {
         Verb::Ask(args) => ask::run(args, context, out).await,
         Verb::Wait(args) => wait::run(args, context, out).await,
@@ -209,6 +216,8 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
         Verb::Deliveries(args) => deliveries::run(args, context, out).await,
         Verb::Session(args) => session::run(args, context, out).await,
         Verb::SendWork(args) => send_work::run(args, context, out).await,
+        Verb::Person(args) => person::run(args, context, out).await,
+        Verb::Token(args) => token::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
         Verb::Serve(_)
         | Verb::Demo(_)
@@ -294,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_verb_takes_json_and_every_mutating_one_a_request_id() {
-        let mutating: [&[&str]; 11] = [
+        let mutating: [&[&str]; 15] = [
             &["ask", "Which?"],
             &["answer", "ask_0000", "A"],
             &["decline", "ask_0000"],
@@ -306,13 +315,19 @@ mod tests {
             &["release", "ask_0000"],
             &["session", "end"],
             &["send-work"],
+            &["person", "add", "ann"],
+            &["person", "rm", "ann"],
+            &["token", "create", "--person", "ann"],
+            &["token", "revoke", "tok_0000"],
         ];
-        let reading: [&[&str]; 6] = [
+        let reading: [&[&str]; 8] = [
             &["wait", "ask_0000"],
             &["inbox"],
             &["show", "ask_0000"],
             &["log", "ask_0000"],
             &["session", "ls"],
+            &["person", "ls"],
+            &["token", "ls"],
             &["status"],
         ];
         for line in mutating.iter().chain(&reading) {

@@ -7,7 +7,8 @@ use crate::session::{Kind, Secret};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The owner's token, in the data folder.
@@ -19,8 +20,10 @@ pub const HOST_TOKEN: &str = "host.token";
 /// The socket, in the data folder where nothing else is said.
 pub const SOCKET: &str = "askway.sock";
 
-/// A session's token, for the command that runs as it.
+/// A token: a session's, for the command that runs as it, or a person's or a host's own.
 pub const TOKEN_VAR: &str = "ASKWAY_TOKEN";
+/// A file that holds one, where that is not set.
+pub const TOKEN_FILE_VAR: &str = "ASKWAY_TOKEN_FILE";
 /// Who is at the terminal, where it is not the owner.
 pub const PERSON_VAR: &str = "ASKWAY_PERSON";
 /// Where the daemon is, for clients.
@@ -113,21 +116,56 @@ pub fn person() -> Result<PersonName, Failure> {
     }
 }
 
-/// The session's token of the environment; none where it is not set. An unreadable one is an error,
-/// never none.
+/// The session's token of the environment; none where it is not set, or a host's is. An unreadable one
+/// is an error, never none, and so is a person's.
 ///
 /// # Errors
 ///
-/// When it is set and is not a token.
+/// When it is set and is not a session's token.
 pub fn session_token() -> Result<Option<Secret>, Failure> {
-    match env::var(TOKEN_VAR) {
-        Err(env::VarError::NotPresent) => Ok(None),
-        Ok(text) => match Secret::read(&text) {
-            Some(secret) if secret.kind() == Kind::Session => Ok(Some(secret)),
-            _ => Err(bad_token("ASKWAY_TOKEN is not a session's token")),
-        },
-        Err(env::VarError::NotUnicode(_)) => Err(bad_token("ASKWAY_TOKEN is not text")),
+    match own_token()? {
+        Some(secret) if secret.kind() == Kind::Person => {
+            Err(bad_token("ASKWAY_TOKEN is not a session's token"))
+        }
+        token => Ok(token.filter(|secret| secret.kind() == Kind::Session)),
     }
+}
+
+/// The caller's own token, as `ASKWAY_TOKEN` or the file `ASKWAY_TOKEN_FILE` has it: a session's, a
+/// person's or a host's; none where neither is set. An unreadable one is an error, never none.
+///
+/// # Errors
+///
+/// When it is set and is not a token, or the file is open to others.
+pub fn own_token() -> Result<Option<Secret>, Failure> {
+    let read = |text: &str, from: &str| match Secret::read(text) {
+        Some(secret) if !matches!(secret.kind(), Kind::Ticket | Kind::Hold) => Ok(Some(secret)),
+        _ => Err(bad_token(format!("{from} is not a token, or not a whole one"))),
+    };
+    match (env::var(TOKEN_VAR), env::var_os(TOKEN_FILE_VAR)) {
+        (Ok(text), _) => read(&text, TOKEN_VAR),
+        (Err(env::VarError::NotUnicode(_)), _) => Err(bad_token("ASKWAY_TOKEN is not text")),
+        (Err(env::VarError::NotPresent), None) => Ok(None),
+        (Err(env::VarError::NotPresent), Some(path)) => {
+            let path = PathBuf::from(path);
+            let text = private_text(&path)?;
+            read(text.trim_end(), &format!("what {} holds", path.display()))
+        }
+    }
+}
+
+/// What a file holds that its owner alone may read: a token that others can read is theirs too.
+fn private_text(path: &Path) -> Result<String, Failure> {
+    let unread = |error: io::Error| bad_token(format!("{}: {error}", path.display()));
+    let mut file = fs::File::open(path).map_err(unread)?;
+    let mode = file.metadata().map_err(unread)?.mode();
+    if mode & 0o077 != 0 {
+        let message = format!("{} is open to others, who may have read it", path.display());
+        return Err(bad_token(message).then(format!("chmod 600 {}", path.display())));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(unread)?;
+    Ok(text)
 }
 
 /// A token that the daemon keeps in the data folder.

@@ -90,6 +90,10 @@ fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
             format!("askway wait {open}")
         }
         ("STANDING_DECLINE", Some(id), _) => format!("askway escalate {id} -m TEXT"),
+        ("ASSURANCE_TOO_LOW", ..) => {
+            "askway token create --person NAME --out FILE; then ASKWAY_TOKEN_FILE=FILE and the same"
+                .to_owned()
+        }
         ("LEASED", ..) => "askway deliveries take".to_owned(),
         ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with a work that may ask".to_owned(),
         ("LAST_HOP", Some(id), _) => format!("askway answer {id} LABEL"),

@@ -80,6 +80,10 @@ fn say_ready(daemon: &Daemon, config: &Config, out: &mut Out) {
     if let Err(failure) = said {
         tracing::warn!("nobody reads stdout: {}", failure.message);
     }
+    out.note(&format!(
+        "An agent that runs as this user can read {}, and answer as its people: see SECURITY.md",
+        config.data.display()
+    ));
 }
 
 /// `levels` are good directives: the configuration has looked.

@@ -150,6 +150,25 @@ impl From<Priority> for v1::Priority {
     }
 }
 
+/// How surely a person's word must be theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Assurance {
+    /// Any person's
+    Local,
+    /// By a token that was made for that person alone
+    Token,
+}
+
+impl From<Assurance> for v1::Assurance {
+    fn from(assurance: Assurance) -> Self {
+        match assurance {
+            Assurance::Local => v1::Assurance::Local,
+            Assurance::Token => v1::Assurance::Token,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -68,9 +68,9 @@ macro_rules! act {
     };
 }
 
-/// A mutating call about sessions: its request id is made here where there is none.
-macro_rules! on_sessions {
-    ($($(#[$doc:meta])* $method:ident($request:ident) -> $response:ident;)*) => {
+/// A mutating call about sessions, people or tokens: its request id is made here where there is none.
+macro_rules! change {
+    ($stub:ident $($(#[$doc:meta])* $method:ident($request:ident) -> $response:ident;)*) => {
         $(
             $(#[$doc])*
             ///
@@ -82,7 +82,7 @@ macro_rules! on_sessions {
                 mut request: v1::$request,
             ) -> Result<v1::$response, ClientError> {
                 fill(&mut request.request_id);
-                call!(self, SessionServiceClient, $method, request)
+                call!(self, $stub, $method, request)
             }
         )*
     };
@@ -141,7 +141,8 @@ impl Client {
         acknowledge_delivery(AcknowledgeDeliveryRequest);
     }
 
-    on_sessions! {
+    change! {
+        SessionServiceClient
         /// A session sends work.
         send_work(SendWorkRequest) -> SendWorkResponse;
         /// A host or a ticket makes a session.
@@ -154,6 +155,40 @@ impl Client {
         resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
         /// Ends a session for good.
         end_session(EndSessionRequest) -> EndSessionResponse;
+    }
+
+    change! {
+        AdminServiceClient
+        /// Adds a person.
+        add_person(AddPersonRequest) -> AddPersonResponse;
+        /// Removes a person.
+        remove_person(RemovePersonRequest) -> RemovePersonResponse;
+        /// Makes a token.
+        create_token(CreateTokenRequest) -> CreateTokenResponse;
+        /// Revokes a token.
+        revoke_token(RevokeTokenRequest) -> RevokeTokenResponse;
+        /// Takes away a session's credentials, and those of every session below it.
+        revoke_session(RevokeSessionRequest) -> RevokeSessionResponse;
+    }
+
+    /// Lists the people of a namespace; the caller's own where it is empty.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn list_people(&self, namespace: &str) -> Result<Vec<v1::Person>, ClientError> {
+        let request = v1::ListPeopleRequest { namespace: namespace.to_owned() };
+        Ok(call!(self, AdminServiceClient, list_people, request)?.people)
+    }
+
+    /// Lists the tokens of a namespace; the caller's own where it is empty.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends.
+    pub async fn list_tokens(&self, namespace: &str) -> Result<Vec<v1::Token>, ClientError> {
+        let request = v1::ListTokensRequest { namespace: namespace.to_owned() };
+        Ok(call!(self, AdminServiceClient, list_tokens, request)?.tokens)
     }
 
     /// Reads an ask, by its id or a unique prefix of it, and whether its asker is there.

@@ -18,7 +18,9 @@
 
 use super::Faults;
 use super::file::{Node, Source};
-use crate::ask::{GroupName, PersonName, Plan, PlanHop, PlanPart, PlanTo, Plans, Span, limits};
+use crate::ask::{
+    Assurance, GroupName, PersonName, Plan, PlanHop, PlanPart, PlanTo, Plans, Span, limits,
+};
 use crate::cli::length_of_time;
 use std::collections::BTreeMap;
 use toml::de::DeTable;
@@ -65,7 +67,7 @@ impl Reader<'_> {
         route_timeout: Span,
     ) -> Option<Plan> {
         let name = self.parsed(name, plan);
-        self.knows(plan, &["hops", "repeat"])?;
+        self.knows(plan, &["hops", "repeat", "assurance"])?;
         let Some(hops) = plan.get("hops") else {
             self.fault(plan, format!("needs hops, a list of {{ to = … }}: {TO}"));
             return None;
@@ -79,8 +81,22 @@ impl Reader<'_> {
             let at = part(plan, fault.part).unwrap_or_else(|| plan.clone());
             self.fault(&at, fault.message);
         }
+        let assurance = plan.get("assurance").and_then(|level| self.assurance(&level));
         let hops = hops.into_iter().collect::<Option<_>>()?;
-        Plan::new(name?, hops, repeat, route_timeout).ok()
+        let plan = Plan::new(name?, hops, repeat, route_timeout).ok()?;
+        Some(plan.demanding(assurance))
+    }
+
+    /// How surely a person's word must be theirs.
+    fn assurance(&mut self, node: &Node<'_>) -> Option<Assurance> {
+        match self.text(node)? {
+            "local" => Some(Assurance::Local),
+            "token" => Some(Assurance::Token),
+            other => {
+                self.fault(node, format!("must be local or token; it is `{other}`"));
+                None
+            }
+        }
     }
 
     /// One hop; none where nobody can say whom it means.

@@ -3,9 +3,10 @@
 
 use super::request::{Deed, Done, Intent, Reply, Request};
 use super::world::{Missing, World};
-use super::{on_asks, on_sessions};
+use super::{on_asks, on_roster, on_sessions};
 use crate::ask::Now;
 use crate::error::Error;
+use crate::session::Unfit;
 use crate::store::{Change, Record, StoredReceipt, Subject};
 use std::sync::Arc;
 
@@ -49,6 +50,9 @@ pub(super) fn run_batch(
 pub(super) type Verdict = Result<(Option<Change>, Reply), Missing>;
 
 fn decide_one(world: &mut World, request: &Request, now: Now) -> Verdict {
+    if let Some(error) = taken_away(world, request, now)? {
+        return Ok((None, Err(error)));
+    }
     if let Some(intent) = &request.intent
         && let Some(receipt) = world.receipt(intent.key.clone())?
     {
@@ -64,8 +68,22 @@ fn decide_one(world: &mut World, request: &Request, now: Now) -> Verdict {
         Deed::Tick(ask) => on_asks::tick(world, request, *ask, now),
         Deed::Gone(ask, session) => on_asks::gone(world, request, *ask, *session, now),
         Deed::Forget(receipt) => on_asks::forget(world, receipt, now),
+        Deed::OnRoster(namespace, deed) => {
+            on_roster::decide(world, request.intent.as_ref(), namespace, deed, now)
+        }
+        Deed::UseToken(token) => on_roster::use_token(world, *token),
         deed => on_sessions::decide(world, request.intent.as_ref(), deed, now),
     }
+}
+
+/// Why the caller's token is not good any more. It was when the call came in; what was revoked before
+/// this is decided does nothing, however long the call has waited.
+fn taken_away(world: &mut World, request: &Request, now: Now) -> Result<Option<Error>, Missing> {
+    let credential = request.intent.as_ref().and_then(|intent| intent.credential);
+    let Some(token) = credential else { return Ok(None) };
+    let token = world.token(token)?;
+    let unfit = token.map_or(Err(Unfit::Void), |token| token.fit(now.time));
+    Ok(unfit.err().map(Error::from))
 }
 
 /// The first result again, with things as they are now (rule 7).
@@ -90,6 +108,9 @@ fn replay(
             done.ask = world.ask(ask)?;
             Ok((None, Ok(done)))
         }
+        Subject::Token(_) | Subject::Roster => {
+            on_roster::replay(world, &request.deed, receipt.subject, done)
+        }
         _ => on_sessions::replay(world, request, receipt, done, now),
     }
 }
@@ -102,7 +123,7 @@ pub(super) fn keep_receipt(
     closed: bool,
     now: Now,
 ) {
-    if let Some(Intent { key, payload }) = intent {
+    if let Some(Intent { key, payload, .. }) = intent {
         let (key, payload) = (key.clone(), payload.clone());
         let receipt = StoredReceipt { key, payload, subject, closed, time: now.time };
         change.writes.push(Record::Receipt(Arc::new(receipt)));

@@ -5,6 +5,7 @@
 //! proof (rule 8). A slow watcher holds one number, no buffer.
 
 use crate::ask::{AskId, Namespace, SessionId};
+use crate::session::SecretHash;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -18,6 +19,8 @@ pub enum Topic {
     Session(SessionId),
     /// Any ask in a namespace: what people see.
     Namespace(Namespace),
+    /// A token: its streams are cut when it is good no more.
+    Credential(SecretHash),
 }
 
 /// All topics that somebody waits on. Cheap to clone; the clones are one hub.

@@ -23,9 +23,11 @@ mod hosts;
 pub mod hub;
 mod notices;
 mod on_asks;
+mod on_roster;
 mod on_sessions;
 mod purge;
 pub mod request;
+mod revoke;
 mod sweep;
 mod timer;
 mod world;
@@ -87,6 +89,8 @@ struct Shared {
     /// Everything taken up is on disk and answered.
     stopped: CancellationToken,
     helpers: TaskTracker,
+    /// Revoking what a session enrolled, and moving what waits on a removed person, are whole steps.
+    revoking: tokio::sync::Mutex<()>,
 }
 
 /// A request, and whoever waits for its reply.
@@ -129,6 +133,7 @@ impl Engine {
             stopping: CancellationToken::new(),
             stopped: CancellationToken::new(),
             helpers: TaskTracker::new(),
+            revoking: tokio::sync::Mutex::new(()),
         });
         let engine = Engine { asks, others, shared: shared.clone() };
         holds::take_up(&engine).await?;
@@ -194,6 +199,11 @@ impl Engine {
     /// The present, in service time.
     pub fn now(&self) -> Timestamp {
         self.shared.clock.now().time
+    }
+
+    /// Returns at `time` of service time, or shortly after it.
+    pub async fn wait_until(&self, time: Timestamp) {
+        self.shared.clock.wait_until(time).await;
     }
 
     /// What watchers wait on.

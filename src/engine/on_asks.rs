@@ -2,11 +2,13 @@
 //! beside the ask itself. The rules are [`ask::decide`](crate::ask::decide())'s.
 
 use super::batch::{Verdict, keep_receipt};
+use super::on_roster;
 use super::request::{Done, File, Request};
 use super::world::{Missing, World};
 use crate::ask::{
-    self, Actor, Ask, AskId, Command, Crowd, Ending, Event, Filing, Gone, IdleHops, Now, Policy,
-    Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
+    self, Actor, Ask, AskId, Assurance, Command, Crowd, Ending, Event, Filing, Gone, Idle,
+    IdleHops, Now, Policy, Rejection, Route, SessionId, SessionRef, StandingNo, Target, Twin,
+    WorkId, decide, evolve,
 };
 use crate::error::Error;
 use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};
@@ -57,6 +59,11 @@ pub(super) fn file(world: &mut World, request: &Request, file: &File, now: Now) 
     Ok((Some(change), Ok(done)))
 }
 
+/// How surely a person's word must be theirs: what the draft demands, or its route, whichever is more.
+fn demand(file: &File) -> Option<Assurance> {
+    file.draft.assurance.max(file.plan.assurance())
+}
+
 /// Rule 13: the ask that this work filed with the same content, while it is open or on its way.
 /// Asked again on purpose, only an open one is the same.
 fn same_once_more(
@@ -65,10 +72,12 @@ fn same_once_more(
     work: WorkId,
 ) -> Result<Option<Arc<Ask>>, Missing> {
     let digest = file.draft.content.digest();
+    let demand = demand(file);
     let Some(twin) = world.twin((work, digest))? else { return Ok(None) };
     let ask = world.ask(twin.ask)?;
     Ok(ask.filter(|ask| {
-        let same = ask.digest == digest && ask.is_same_once_more();
+        // One that less is demanded of may be answered by whom this one is not to be.
+        let same = ask.digest == digest && ask.is_same_once_more() && ask.assurance >= demand;
         same && (ask.is_open() || !file.draft.again)
     }))
 }
@@ -100,7 +109,9 @@ fn filing(
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
     let route = file.plan.route(&work.chain);
     let route = if asked_again { route.of_people() } else { route };
-    let idle = idle_hops(world, &route, None, &file.asker, work.id)?;
+    let route = on_roster::with_people_of(world, route, &asker.namespace)?;
+    let demand = demand(file);
+    let idle = idle_hops(world, &route, None, demand, (&file.asker, work.id))?;
     let tree = world.count(Scope::Tree(work.tree));
     let namespace = world.count(Scope::Open(asker.namespace.clone()));
     let crowd = Crowd { tree: tree?, namespace: namespace? };
@@ -119,6 +130,7 @@ fn filing(
         policy: world.policy,
         crowd,
         standing,
+        assurance: demand,
     })
 }
 
@@ -217,7 +229,11 @@ pub(super) fn forget(world: &mut World, key: &ReceiptKey, now: Now) -> Verdict {
     let Some(receipt) = world.receipt(key.clone())? else { return Ok((None, done)) };
     let kept_for_ask = match receipt.subject {
         Subject::Ask(ask) => world.ask(ask)?.is_some(),
-        Subject::Session(..) | Subject::Work(_) | Subject::Ticket(..) => false,
+        Subject::Session(..)
+        | Subject::Work(_)
+        | Subject::Ticket(..)
+        | Subject::Token(_)
+        | Subject::Roster => false,
     };
     if kept_for_ask || key.request.remembered_until(receipt.time) > now.time {
         return Ok((None, done));
@@ -293,7 +309,8 @@ impl Folding {
                     Some(Target::Session(session)) => Some(session.session),
                     Some(Target::People { .. }) | None => None,
                 };
-                *idle = idle_hops(world, &ask.route, waiting, &ask.asker, ask.work)?;
+                let whose = (&ask.asker, ask.work);
+                *idle = idle_hops(world, &ask.route, waiting, ask.assurance, whose)?;
             }
             if let Some((digest, standing)) = command.standing(ask) {
                 *standing = world.standing((ask.tree, digest))?.as_deref().cloned();
@@ -341,10 +358,14 @@ fn idle_hops(
     world: &mut World,
     route: &Route,
     waiting: Option<SessionId>,
-    asker: &SessionRef,
-    work: WorkId,
+    demand: Option<Assurance>,
+    (asker, work): (&SessionRef, WorkId),
 ) -> Result<IdleHops, Missing> {
     session::idle_hops(route, |hop| {
+        // A session's word is no person's.
+        if demand.is_some() {
+            return Ok(Some(Idle::NotPerson));
+        }
         let below = below(world, hop, work)?;
         let below = below.as_ref().map(|(work, holder)| (&**work, &**holder));
         let others = world.count(Scope::WaitingOnSession(hop.session))?.0;

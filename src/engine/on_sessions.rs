@@ -17,10 +17,10 @@ pub(super) fn decide(world: &mut World, intent: Option<&Intent>, deed: &Deed, no
         Deed::Enroll(enroll) => self::enroll(world, intent, enroll, now),
         Deed::SendWork(send) => send_work(world, intent, send, now),
         Deed::AcceptWork(taker, ticket) => accept_work(world, intent, *taker, *ticket, now),
-        Deed::Install(token) => install(world, token),
         Deed::File(_) | Deed::OnAsk(..) | Deed::Gone(..) | Deed::Tick(_) | Deed::Forget(_) => {
             unreachable!("asks are decided in `on_asks`")
         }
+        Deed::OnRoster(..) | Deed::UseToken(_) => unreachable!("these are decided in `on_roster`"),
     }
 }
 
@@ -43,6 +43,11 @@ fn on_session(
     if let Some(after) = after {
         if after.token != before.token {
             exchange_token(world, &mut change, &before, after.token)?;
+        }
+        if matches!(command, Command::Revoke)
+            && let Some(token) = world.token(before.token)?
+        {
+            change.writes.push(Record::Token(Arc::new(token.revoked(now.time))));
         }
         change.writes.push(Record::Session(after));
     }
@@ -73,13 +78,7 @@ fn exchange_token(
 }
 
 fn token_of(session: &Session, secret: SecretHash) -> Token {
-    Token {
-        secret,
-        namespace: session.namespace.clone(),
-        revision: 1,
-        principal: Principal::Session(session.reference()),
-        void: false,
-    }
+    Token::new(secret, session.namespace.clone(), Principal::Session(session.reference()))
 }
 
 fn enroll(world: &mut World, intent: Option<&Intent>, enroll: &Enroll, now: Now) -> Verdict {
@@ -191,6 +190,7 @@ fn send_work(world: &mut World, intent: Option<&Intent>, send: &SendWork, now: N
         expire_time: now.time + limits::TICKET_LIFE,
         spent_by: None,
         void: false,
+        stay: sender.stay,
     };
     let expire_time = Some(ticket.expire_time);
     let mut change = Change::default();
@@ -199,15 +199,6 @@ fn send_work(world: &mut World, intent: Option<&Intent>, send: &SendWork, now: N
     keep_receipt(&mut change, intent, subject, false, now);
     let done = Done { subject: Some(subject), minted: true, expire_time, ..Done::default() };
     Ok((Some(change), Ok(done)))
-}
-
-fn install(world: &mut World, token: &Token) -> Verdict {
-    if world.token(token.secret)?.is_some() {
-        return Ok((None, Ok(Done::default())));
-    }
-    let mut change = Change::default();
-    change.writes.push(Record::Token(Arc::new(token.clone())));
-    Ok((Some(change), Ok(Done::default())))
 }
 
 /// A replay of what minted a secret mints another in its place, while the first is unused; after

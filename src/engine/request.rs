@@ -1,10 +1,11 @@
 //! What the engine is asked to do, and what it says then.
 
 use crate::ask::{
-    AgentName, Ask, AskId, Command, Draft, HostName, Namespace, Plan, SessionId, SessionRef, WorkId,
+    Actor, AgentName, Ask, AskId, Command, Draft, HostName, Namespace, PersonName, Plan, SessionId,
+    SessionRef, Span, TokenId, WorkId,
 };
 use crate::error::Error;
-use crate::session::{self, Manner, SecretHash, Session, Token, WorkManner};
+use crate::session::{self, Manner, Principal, SecretHash, Session, Token, WorkManner};
 use crate::store::{ReceiptKey, Subject};
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ pub struct Intent {
     pub key: ReceiptKey,
     /// SHA-256 of the canonical domain payload, in hexadecimal.
     pub payload: String,
+    /// The token it came by: what is not good any more when it is decided does nothing. None on the
+    /// socket, and where a ticket speaks.
+    pub credential: Option<SecretHash>,
 }
 
 /// What to do. Ids and secrets are made before, so that deciding stays without chance.
@@ -47,8 +51,44 @@ pub enum Deed {
     SendWork(SendWork),
     /// A session takes work up.
     AcceptWork(SessionId, SecretHash),
-    /// A credential from outside becomes known.
-    Install(Box<Token>),
+    /// Anything on the people and tokens of a namespace.
+    OnRoster(Namespace, Box<OnRoster>),
+    /// An issued token was used for the first time.
+    UseToken(SecretHash),
+}
+
+/// What is done to the people and tokens of a namespace.
+#[derive(Clone, Debug)]
+pub enum OnRoster {
+    /// A person is added.
+    Add(PersonName, Actor),
+    /// A person is removed, and their tokens are void.
+    Remove(PersonName, Actor),
+    /// The asks that would have reached a removed person have been told: the engine.
+    Swept(PersonName),
+    /// A token is made.
+    Issue(Issuing),
+    /// A token that the daemon keeps in its folder becomes known, and its person with it.
+    Install(Token),
+    /// A token is revoked.
+    Revoke(TokenId),
+}
+
+/// A token that is made for somebody.
+#[derive(Clone, Debug)]
+pub struct Issuing {
+    /// The id it will have.
+    pub id: TokenId,
+    /// The secret, hashed.
+    pub secret: SecretHash,
+    /// A person or a host.
+    pub principal: Principal,
+    /// For how long; none for as long as nobody revokes it.
+    pub ttl: Option<Span>,
+    /// What it is for.
+    pub note: String,
+    /// Who makes it.
+    pub by: Actor,
 }
 
 /// A session files an ask.
@@ -123,6 +163,8 @@ pub struct Done {
     pub differs: Vec<&'static str>,
     /// The session, as it is now.
     pub session: Option<Arc<Session>>,
+    /// The token, where it was about one.
+    pub token: Option<Arc<Token>>,
     /// Whether the secrets that came with the request are good now.
     pub minted: bool,
     /// Until when a ticket may be redeemed.

@@ -31,6 +31,7 @@ pub(super) async fn run(engine: &Engine) {
 }
 
 async fn sweep_all(engine: &Engine) -> Result<(), Error> {
+    engine.finish_removals().await?;
     loop {
         let sessions = engine.store().sessions(&SessionScope::ToSweep, None, AT_ONCE).await?;
         if sessions.is_empty() {
@@ -43,6 +44,9 @@ async fn sweep_all(engine: &Engine) -> Result<(), Error> {
 }
 
 async fn sweep(engine: &Engine, session: &Session) -> Result<(), Error> {
+    if session.revokes {
+        engine.revoke_below(session.id).await?;
+    }
     move_all(engine, session.id, &Scope::WaitingOnSession(session.id)).await?;
     move_all(engine, session.id, &Scope::AskedBy(session.id)).await?;
     let (stay, standing) = (session.stay, session.standing.clone());

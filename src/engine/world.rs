@@ -6,8 +6,10 @@
 //! decision will look at, and everything it did look at is guarded in its commit.
 
 use super::hosts::Hosts;
-use crate::ask::{Ask, AskId, ContentDigest, Policy, SessionId, StandingNo, Twin, WorkId};
-use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use crate::ask::{
+    Ask, AskId, ContentDigest, Namespace, Policy, SessionId, StandingNo, Twin, WorkId,
+};
+use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use crate::store::{Change, Key, Listing, ReceiptKey, Record, Scope, StoredReceipt};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,6 +56,7 @@ impl World {
     getter!(token, SecretHash, Token, Token);
     getter!(receipt, ReceiptKey, Receipt, StoredReceipt);
     getter!(twin, (WorkId, ContentDigest), Twin, Twin);
+    getter!(roster, Namespace, Roster, Roster);
     getter!(standing, (WorkId, ContentDigest), StandingNo, StandingNo);
 
     /// A world without records.

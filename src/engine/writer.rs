@@ -160,6 +160,10 @@ fn concerned(changes: &[Change]) -> (HashSet<Topic>, bool) {
                 topics.extend(topics_of_session(session));
                 to_sweep |= session.sweep;
             }
+            Record::Token(token) => {
+                topics.insert(Topic::Credential(token.secret));
+            }
+            Record::Roster(roster) => to_sweep |= roster.to_sweep().next().is_some(),
             _ => {}
         }
     }

@@ -1,11 +1,14 @@
 //! AdminService.
 
 use super::convert;
+use super::read::Fields;
 use super::server::{Api, Reply, reply};
 use super::status::status;
 use super::v1::{self, admin_service_server::AdminService};
+use crate::error::Error;
+use crate::service::Rostered;
 use crate::session::Principal;
-use tonic::{Request, async_trait};
+use tonic::{Request, Status, async_trait};
 
 #[async_trait]
 impl AdminService for Api {
@@ -38,5 +41,130 @@ impl AdminService for Api {
             notice_failure_time: failure.as_ref().map(|failure| convert::timestamp(failure.time)),
             notice_failure: failure.map(|failure| failure.why).unwrap_or_default(),
         })
+    }
+
+    async fn add_person(
+        &self,
+        request: Request<v1::AddPersonRequest>,
+    ) -> Reply<v1::AddPersonResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let name = fields.text("name", &request.name);
+        let namespace = fields.optional("namespace", &request.namespace);
+        let ((id, name), namespace) = fields.done(id.zip(name).zip(namespace))?;
+        let done = self.service.add_person(&caller, id, namespace, name).await;
+        reply(v1::AddPersonResponse { receipt: receipt(done)? })
+    }
+
+    async fn remove_person(
+        &self,
+        request: Request<v1::RemovePersonRequest>,
+    ) -> Reply<v1::RemovePersonResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let name = fields.text("name", &request.name);
+        let namespace = fields.optional("namespace", &request.namespace);
+        let ((id, name), namespace) = fields.done(id.zip(name).zip(namespace))?;
+        let done = self.service.remove_person(&caller, id, namespace, name).await;
+        reply(v1::RemovePersonResponse { receipt: receipt(done)? })
+    }
+
+    async fn list_people(
+        &self,
+        request: Request<v1::ListPeopleRequest>,
+    ) -> Reply<v1::ListPeopleResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let namespace = fields.optional("namespace", &request.namespace);
+        let namespace = fields.done(namespace)?;
+        let people = self.service.people(&caller, namespace).await.map_err(status)?;
+        reply(v1::ListPeopleResponse { people: people.iter().map(convert::person).collect() })
+    }
+
+    async fn create_token(
+        &self,
+        request: Request<v1::CreateTokenRequest>,
+    ) -> Reply<v1::CreateTokenResponse> {
+        use v1::create_token_request::Principal as Named;
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let principal = match &request.principal {
+            Some(Named::Person(name)) => fields.text("person", name).map(Principal::Person),
+            Some(Named::Host(name)) => fields.text("host", name).map(Principal::Host),
+            None => fields.wrong("principal", "must be a person or a host"),
+        };
+        let ttl = match request.ttl {
+            Some(ttl) => fields.span("ttl", ttl).map(Some),
+            None => Some(None),
+        };
+        let namespace = fields.optional("namespace", &request.namespace);
+        let read = id.zip(principal).zip(ttl.zip(namespace));
+        let ((id, principal), (ttl, namespace)) = fields.done(read)?;
+        let note = request.note;
+        let made = self.service.create_token(&caller, id, namespace, principal, ttl, note).await;
+        match made {
+            Ok(made) => reply(v1::CreateTokenResponse {
+                receipt: convert::accepted(made.replayed),
+                token: Some(convert::token(&made.token)),
+                secret: made.secret.map(|s| s.expose().to_owned()).unwrap_or_default(),
+            }),
+            Err(error) => {
+                let receipt = convert::refused(error).map_err(status)?;
+                reply(v1::CreateTokenResponse { receipt, ..Default::default() })
+            }
+        }
+    }
+
+    async fn list_tokens(
+        &self,
+        request: Request<v1::ListTokensRequest>,
+    ) -> Reply<v1::ListTokensResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let namespace = fields.optional("namespace", &request.namespace);
+        let namespace = fields.done(namespace)?;
+        let tokens = self.service.tokens(&caller, namespace).await.map_err(status)?;
+        let tokens = tokens.iter().map(|token| convert::token(token)).collect();
+        reply(v1::ListTokensResponse { tokens })
+    }
+
+    async fn revoke_token(
+        &self,
+        request: Request<v1::RevokeTokenRequest>,
+    ) -> Reply<v1::RevokeTokenResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let token = fields.text("token_id", &request.token_id);
+        let namespace = fields.optional("namespace", &request.namespace);
+        let ((id, token), namespace) = fields.done(id.zip(token).zip(namespace))?;
+        let done = self.service.revoke_token(&caller, id, namespace, token).await;
+        reply(v1::RevokeTokenResponse { receipt: receipt(done)? })
+    }
+
+    async fn revoke_session(
+        &self,
+        request: Request<v1::RevokeSessionRequest>,
+    ) -> Reply<v1::RevokeSessionResponse> {
+        let (caller, request) = self.enter(request).await?;
+        let mut fields = Fields::default();
+        let id = fields.request_id(&request.request_id);
+        let session = fields.text("session_id", &request.session_id);
+        let (id, session) = fields.done(id.zip(session))?;
+        let (session, done) = match self.service.revoke_session(&caller, id, session).await {
+            Ok((session, done)) => (Some(convert::session(&session)), Ok(done)),
+            Err(error) => (None, Err(error)),
+        };
+        reply(v1::RevokeSessionResponse { receipt: receipt(done)?, session })
+    }
+}
+
+fn receipt(done: Result<Rostered, Error>) -> Result<Option<v1::SessionReceipt>, Status> {
+    match done {
+        Ok(done) => Ok(convert::accepted(done.replayed)),
+        Err(error) => convert::refused(error).map_err(status),
     }
 }

@@ -1,6 +1,10 @@
 //! Values of the domain as words of the wire.
 
+mod people;
+
 pub use super::read::delivery_id;
+use people::worth;
+pub use people::{person, token};
 
 use super::v1;
 use crate::ask::{
@@ -76,6 +80,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         seen: ask.seen.iter().map(seen).collect(),
         asker_gone_time: None,
         lease: ask.lease.as_ref().map(lease),
+        required_assurance: worth(ask.assurance).into(),
     }
 }
 
@@ -190,6 +195,7 @@ fn hop(ask: &Ask) -> v1::Hop {
             Cause::Refused => v1::HopCause::Refused,
             Cause::SenderGone => v1::HopCause::SenderGone,
             Cause::SenderBlocked => v1::HopCause::SenderBlocked,
+            Cause::NeedsPerson => v1::HopCause::NeedsPerson,
             Cause::AskersExpiry => v1::HopCause::AskersExpiry,
         }
         .into(),
@@ -242,6 +248,7 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         note: outcome.note.clone(),
         settle_time: Some(timestamp(outcome.time)),
         revision: outcome.revision,
+        assurance: worth(outcome.assurance).into(),
         stands_from_ask_id: outcome.stands_from.map(|ask| ask.to_string()).unwrap_or_default(),
     }
 }
@@ -286,6 +293,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::Released { by } => (K::Released, Actor::Person(by.clone()), None),
         E::ClaimLapsed { .. } => (K::ClaimLapsed, Actor::Timer, None),
         E::Acknowledged { .. } => (K::Acknowledged, asker(), None),
+        E::PersonGone { person } => (K::PersonGone, Actor::Timer, Some(person.to_string())),
         E::SenderTold { by } => (K::SenderTold, Actor::Session(by.clone()), None),
         E::Noticed { failure: Some(why), .. } => (K::NoticeFailed, Actor::Timer, Some(why.clone())),
         E::Noticed { why, .. } => (K::Noticed, Actor::Timer, Some(why.sentence().to_owned())),
@@ -297,8 +305,10 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         changed.questions.clear();
         changed.context.clear();
     }
-    if !matches!(event.kind, E::Filed(_)) {
+    if !matches!(event.kind, E::Filed(_) | E::PersonGone { .. }) {
         changed.route.clear();
+    }
+    if !matches!(event.kind, E::Filed(_)) {
         changed.chain.clear();
     }
     changed.turns.retain(|turn| turn.revision == event.revision);

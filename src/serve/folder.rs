@@ -168,9 +168,7 @@ pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
     let mut file = match open().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let secret = new_secret(kind);
-            write_new(path, &secret).map_err(|error| fault(path, "cannot be made", &error))?;
-            return Ok(secret);
+            return new_token(path, kind);
         }
         Err(error) => return Err(fault(path, "cannot be opened", &error)),
     };
@@ -201,6 +199,17 @@ fn write_new(path: &Path, secret: &Secret) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&beside, path)?;
     File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+/// A new secret of `kind` in the file at `path`, whatever was there. Needs the lock.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn new_token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
+    let secret = new_secret(kind);
+    write_new(path, &secret).map_err(|error| fault(path, "cannot be made", &error))?;
+    Ok(secret)
 }
 
 fn new_secret(kind: Kind) -> Secret {

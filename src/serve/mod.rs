@@ -147,7 +147,8 @@ impl Daemon {
 }
 
 /// Makes the tokens that the folder holds good, at every start: the store may be a new one. Everybody
-/// whom a route names has one, or nobody could answer for them.
+/// whom a route names has one, or nobody could answer for them; but not who was removed. One that was
+/// revoked is made anew: whoever has the old one has nothing.
 async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> {
     let local: HostName = LOCAL_HOST.parse().expect("it is a name");
     let mut people = config.routes.people();
@@ -161,9 +162,19 @@ async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> 
         .map(|person| (place::person_token(&person), Kind::Person, Principal::Person(person)));
     for (place, kind, principal) in people.chain([host]) {
         let path = config.data.join(place);
+        let failed = |error: crate::error::Error| store_failed(&path, &error);
+        if let Principal::Person(person) = &principal
+            && !service.is_welcome(person).await.map_err(failed)?
+        {
+            tracing::warn!(%person, "a route names somebody who was removed; they are not asked");
+            continue;
+        }
         let secret = folder::token(&path, kind)?;
-        let installed = service.install(principal, &secret).await;
-        installed.map_err(|error| store_failed(&path, &error))?;
+        if !service.install(principal.clone(), &secret).await.map_err(failed)? {
+            tracing::warn!(file = %path.display(), "a token here was revoked; it is made anew");
+            let secret = folder::new_token(&path, kind)?;
+            service.install(principal, &secret).await.map_err(failed)?;
+        }
     }
     Ok(())
 }

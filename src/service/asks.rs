@@ -63,7 +63,8 @@ impl Service {
         answers: Answers,
     ) -> Result<Receipt, Error> {
         self.act(caller, Call::Answer, request, ask, &(digest, &answers), |caller| {
-            Command::Answer { by: person_of(caller), digest, answers: answers.clone() }
+            let (by, assurance) = (person_of(caller), caller.assurance());
+            Command::Answer { by, digest, answers: answers.clone(), assurance }
         })
         .await
     }
@@ -105,6 +106,7 @@ impl Service {
             by: person_of(caller),
             digest,
             note: note.clone(),
+            assurance: caller.assurance(),
         })
         .await
     }

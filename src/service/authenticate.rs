@@ -1,6 +1,6 @@
 //! Whom a credential stands for. A bad one never falls back to another identity.
 
-use super::{Caller, Credential, Service};
+use super::{Bearer, Caller, Credential, Service};
 use crate::ask::{HostName, Namespace};
 use crate::engine::request::{Deed, Request};
 use crate::error::{Error, Reason};
@@ -28,25 +28,49 @@ impl Service {
             return Ok(Caller {
                 principal: Principal::Host(host),
                 namespace: Namespace::default(),
+                token: None,
             });
         };
-        let secret = Secret::read(token).ok_or_else(|| bad("this is not a token"))?;
+        let secret = Secret::read(token).ok_or_else(|| {
+            bad("this is no token, or a part of it is missing or mistyped; copy it whole")
+        })?;
         if matches!(secret.kind(), Kind::Ticket | Kind::Hold) {
             return Err(bad("a ticket or a holder's secret is not a token"));
         }
-        let token = self.token(secret.hash()).await?.ok_or_else(|| bad("no such token"))?;
+        let token = self.good_token(secret.hash()).await?;
         if let Principal::Session(session) = &token.principal {
             self.current(session.session, token.secret).await?;
+        } else if token.issue.is_some() && !token.used {
+            self.first_use(token.secret).await?;
         }
         let (principal, namespace) = (token.principal.clone(), token.namespace.clone());
-        Ok(Caller { principal, namespace })
+        let bearer = Bearer {
+            secret: token.secret,
+            assurance: token.assurance(),
+            expire_time: token.expire_time,
+        };
+        Ok(Caller { principal, namespace, token: Some(bearer) })
     }
 
-    async fn token(&self, secret: SecretHash) -> Result<Option<Arc<Token>>, Error> {
-        match self.load(Key::Token(secret)).await? {
-            Some(Record::Token(token)) if !token.void => Ok(Some(token)),
-            _ => Ok(None),
-        }
+    /// The token of this hash, where it is good now.
+    ///
+    /// # Errors
+    ///
+    /// Unauthenticated, with why it is not; unavailable.
+    pub(super) async fn good_token(&self, secret: SecretHash) -> Result<Arc<Token>, Error> {
+        let Some(Record::Token(token)) = self.load(Key::Token(secret)).await? else {
+            return Err(bad("no such token"));
+        };
+        token.fit(self.engine.now())?;
+        Ok(token)
+    }
+
+    async fn first_use(&self, secret: SecretHash) -> Result<(), Error> {
+        let deed = Deed::UseToken(secret);
+        let done = self.engine.submit(Request { intent: None, deed }).await?;
+        // A replay may have voided it in between.
+        let token = done.token.ok_or_else(|| bad("no such token"))?;
+        Ok(token.fit(self.engine.now())?)
     }
 
     /// A session's token is good while it is the session's current one and the session has not

@@ -6,38 +6,114 @@ use crate::ask::Ask;
 use crate::error::{Error, Reason};
 use crate::session::{Principal, Session};
 
-/// Every call there is, by its name on the wire.
-#[expect(missing_docs, reason = "the proto files say what each does")]
+macro_rules! calls {
+    ($($call:ident: $about:ident by $($who:ident)+;)*) => {
+        /// Every call there is, by its name on the wire.
+        #[expect(missing_docs, reason = "the proto files say what each does")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Call { $($call,)* }
+
+        impl Call {
+            /// Every one.
+            pub const ALL: &'static [Call] = &[$(Call::$call,)*];
+
+            /// Who may make it.
+            pub const fn callers(self) -> &'static [Who] {
+                match self { $(Call::$call => &[$(Who::$who,)+],)* }
+            }
+
+            /// What it is about, and so which of those it is refused to all the same.
+            pub const fn about(self) -> About {
+                match self { $(Call::$call => About::$about,)* }
+            }
+        }
+    };
+}
+
+calls! {
+    Ask: Itself by Session;
+    GetAsk: Ask by Session Person Host;
+    ListAsks: Itself by Session Person Host;
+    ListEvents: Ask by Session Person Host;
+    WatchAsk: Ask by Session Person Host;
+    WatchInbox: Itself by Session Person Host;
+    Answer: Ask by Person;
+    AnswerAgent: Ask by Session;
+    Decline: Ask by Person;
+    Escalate: Ask by Session Person;
+    Withdraw: Ask by Session;
+    Say: Ask by Session Person;
+    Reply: Ask by Session;
+    MarkSeen: Ask by Person;
+    Claim: Ask by Person;
+    Release: Ask by Person;
+    WatchDeliveries: Itself by Session Host;
+    AcknowledgeDelivery: Ask by Session Host;
+    TakeDeliveries: Itself by Session Host;
+    SendWork: Itself by Session;
+    Enroll: Itself by Host Ticket;
+    AcceptWork: Itself by Session;
+    HoldSession: Itself by Session;
+    PauseSession: Session by Session Host;
+    ResumeSession: Session by Session Host;
+    EndSession: Session by Session Host;
+    ListSessions: Itself by Session Person Host;
+    GetStatus: Itself by Session Person Host;
+    AddPerson: Namespace by Owner Operator;
+    RemovePerson: Namespace by Owner Operator;
+    ListPeople: Namespace by Owner Operator;
+    CreateToken: Namespace by Owner Operator;
+    ListTokens: Namespace by Owner Operator;
+    RevokeToken: Namespace by Owner Operator;
+    RevokeSession: Session by Host Owner Operator;
+}
+
+/// Who may make a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// A session, by its token.
+    Session,
+    /// A person, by a token of theirs.
+    Person,
+    /// A host, by its token, or the daemon's own user.
+    Host,
+    /// The person `owner` of the namespace.
+    Owner,
+    /// The daemon's own user: on its socket without a token, or by the host's token of its folder.
+    Operator,
+    /// Whoever has a ticket, which then speaks for the call.
+    Ticket,
+}
+
+/// What a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum About {
+    /// The caller, or what is its own.
+    Itself,
+    /// An ask; of one that the caller may not know of it is told what it would be of none.
     Ask,
-    GetAsk,
-    ListAsks,
-    ListEvents,
-    WatchAsk,
-    WatchInbox,
-    Answer,
-    AnswerAgent,
-    Decline,
-    Escalate,
-    Withdraw,
-    Say,
-    Reply,
-    MarkSeen,
-    Claim,
-    Release,
-    WatchDeliveries,
-    AcknowledgeDelivery,
-    TakeDeliveries,
-    SendWork,
-    Enroll,
-    AcceptWork,
-    HoldSession,
-    PauseSession,
-    ResumeSession,
-    EndSession,
-    ListSessions,
-    GetStatus,
+    /// A session; the same.
+    Session,
+    /// The people and tokens of a namespace: the caller's own, and for the daemon's user any.
+    Namespace,
+}
+
+impl Who {
+    /// Every one.
+    pub const ALL: [Who; 6] =
+        [Who::Session, Who::Person, Who::Host, Who::Owner, Who::Operator, Who::Ticket];
+
+    fn is(self, caller: &Caller) -> bool {
+        match self {
+            Who::Session => matches!(caller.principal, Principal::Session(_)),
+            Who::Person => matches!(caller.principal, Principal::Person(_)),
+            Who::Host => matches!(caller.principal, Principal::Host(_)),
+            Who::Owner => caller.is_owner(),
+            Who::Operator => caller.is_operator(),
+            // It is no caller: it stands in the request.
+            Who::Ticket => false,
+        }
+    }
 }
 
 /// Whether `caller` may make this call at all, and, where it is about an ask, may know of that ask.
@@ -47,35 +123,7 @@ pub enum Call {
 /// Denied, for a principal of the wrong kind; not found, exactly as for an id that never existed,
 /// for an ask the caller may not know of (rule 15).
 pub(super) fn authorize(caller: &Caller, call: Call, ask: Option<&Ask>) -> Result<(), Error> {
-    use Principal::{Host, Person, Session};
-    let may = match call {
-        Call::Ask
-        | Call::AnswerAgent
-        | Call::Withdraw
-        | Call::Reply
-        | Call::SendWork
-        | Call::AcceptWork
-        | Call::HoldSession => matches!(caller.principal, Session(_)),
-        Call::Answer | Call::Decline | Call::MarkSeen | Call::Claim | Call::Release => {
-            matches!(caller.principal, Person(_))
-        }
-        Call::Escalate | Call::Say => matches!(caller.principal, Session(_) | Person(_)),
-        Call::WatchDeliveries | Call::AcknowledgeDelivery | Call::TakeDeliveries => {
-            matches!(caller.principal, Session(_) | Host(_))
-        }
-        Call::Enroll => matches!(caller.principal, Host(_)),
-        Call::PauseSession | Call::ResumeSession | Call::EndSession => {
-            matches!(caller.principal, Session(_) | Host(_))
-        }
-        Call::GetAsk
-        | Call::ListAsks
-        | Call::ListEvents
-        | Call::WatchAsk
-        | Call::WatchInbox
-        | Call::ListSessions
-        | Call::GetStatus => true,
-    };
-    if !may {
+    if !call.callers().iter().any(|who| who.is(caller)) {
         return Err(wrong_principal(caller, call));
     }
     match ask {
@@ -95,8 +143,9 @@ pub(super) fn sees(caller: &Caller, ask: &Ask) -> bool {
         }
 }
 
-/// Whether `caller` may pause, resume or end `session`: itself (but not resume), its host, or the
-/// sender that enrolled it.
+/// Whether `caller` may make this call on `session`. To pause, resume and end: itself (but not resume),
+/// its host, or the sender that enrolled it. To revoke: its host, the owner of its namespace, or the
+/// daemon's own user.
 ///
 /// # Errors
 ///
@@ -107,15 +156,18 @@ pub(super) fn authorize_on_session(
     session: &Session,
 ) -> Result<(), Error> {
     authorize(caller, call, None)?;
-    let may = caller.namespace == session.namespace
-        && match &caller.principal {
-            Principal::Session(by) => {
-                session.parent.as_ref() == Some(by)
-                    || (session.reference() == *by && call != Call::ResumeSession)
-            }
-            Principal::Host(by) => session.host == *by,
-            Principal::Person(_) => false,
-        };
+    let near = caller.namespace == session.namespace;
+    let may = match &caller.principal {
+        Principal::Session(by) => {
+            let is_parent = session.parent.as_ref() == Some(by);
+            near && (is_parent || (session.reference() == *by && call != Call::ResumeSession))
+        }
+        Principal::Host(by) => {
+            let everywhere = call == Call::RevokeSession && caller.is_operator();
+            everywhere || (near && session.host == *by)
+        }
+        Principal::Person(_) => near && call == Call::RevokeSession,
+    };
     if may { Ok(()) } else { Err(Error::no_such_session(session.id)) }
 }
 

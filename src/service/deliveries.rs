@@ -55,7 +55,7 @@ impl Service {
         };
         let look =
             DeliveryLook { scope, looked_at: HashMap::new(), offered: HashSet::new(), _attachment };
-        Ok(self.watch(self.subscribe(topic), look))
+        Ok(self.watch(caller, self.subscribe(topic), look))
     }
 
     /// Takes what is unread and in nobody's hand: of at most `max` asks, the oldest. The same request

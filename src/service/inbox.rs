@@ -49,7 +49,7 @@ impl Service {
             (None, ..) => Source::Scope(store_scope(caller, scope)?),
         };
         let look = InboxLook { source, known: None, total: 0 };
-        Ok(self.watch(self.subscribe(topic), look))
+        Ok(self.watch(caller, self.subscribe(topic), look))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Use cases, one method for each call, whatever surface it comes by: who may do what, ids, pages.
 //! Surfaces turn their words into these arguments and these answers into theirs, and know no more.
 
+mod admin;
 mod asks;
 mod authenticate;
 mod authorize;
@@ -15,8 +16,9 @@ mod sessions;
 mod stream;
 mod watch;
 
+pub use admin::{Made, Person, Rostered};
 pub use authenticate::LOCAL_HOST;
-pub use authorize::Call;
+pub use authorize::{About, Call, Who};
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use presence::Away;
@@ -28,12 +30,15 @@ pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
 pub use crate::engine::Notifier;
 
-use crate::ask::{Ask, AskId, Namespace, Plans, Policy, RequestId, SessionId, Timestamp};
+use crate::ask::{
+    Ask, AskId, Assurance, HostName, Namespace, PersonName, Plans, Policy, RequestId, SessionId,
+    Timestamp,
+};
 use crate::engine::clock::{Machine, Source};
-use crate::engine::request::{Deed, Intent, Request};
+use crate::engine::request::Intent;
 use crate::engine::{Engine, HoldGuard};
 use crate::error::Error;
-use crate::session::{Kind, Principal, Secret, Session, Token};
+use crate::session::{Kind, Principal, Secret, SecretHash, Session};
 use crate::store::{Key, ReceiptKey, Record, Store};
 use latest::Latest;
 use presence::Attached;
@@ -51,6 +56,19 @@ pub struct Caller {
     pub principal: Principal,
     /// Where they live.
     pub namespace: Namespace,
+    /// The token it called by; none for the daemon's own user on the socket.
+    pub token: Option<Bearer>,
+}
+
+/// The token of a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bearer {
+    /// The secret, hashed.
+    pub secret: SecretHash,
+    /// What a person's word by it is worth.
+    pub assurance: Assurance,
+    /// Until when it is good.
+    pub expire_time: Option<Timestamp>,
 }
 
 /// What a call carries of its caller, before anybody has looked at it.
@@ -117,19 +135,6 @@ impl Service {
         Ok(Self { engine, settings, attached, latest, start_time })
     }
 
-    /// Makes `secret` a credential of `principal` in the namespace `default`; nothing when it is one
-    /// already.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be written.
-    pub async fn install(&self, principal: Principal, secret: &Secret) -> Result<(), Error> {
-        let (namespace, secret) = (Namespace::default(), secret.hash());
-        let token = Token { secret, namespace, revision: 1, principal, void: false };
-        let deed = Deed::Install(Box::new(token));
-        self.engine.submit(Request { intent: None, deed }).await.map(|_| ())
-    }
-
     /// Begins to stop: every stream ends with [`Error::stopping`], every new call is answered so.
     pub fn shutdown(&self) {
         self.engine.stop();
@@ -171,7 +176,25 @@ impl Service {
 impl Caller {
     /// The caller's intent: its request id, bound to what is asked for.
     fn intent(&self, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
-        intent(self.spelled(), request, call, payload)
+        let credential = self.token.as_ref().map(|token| token.secret);
+        Intent { credential, ..intent(self.spelled(), request, call, payload) }
+    }
+
+    /// What a person's word by it is worth.
+    pub(super) fn assurance(&self) -> Assurance {
+        self.token.as_ref().map_or(Assurance::Local, |token| token.assurance)
+    }
+
+    /// Whether it is the daemon's own user: the host `local`, for which no token is ever made.
+    pub(super) fn is_operator(&self) -> bool {
+        let is_local = |host: &HostName| host.as_str() == LOCAL_HOST;
+        self.namespace == Namespace::default()
+            && matches!(&self.principal, Principal::Host(host) if is_local(host))
+    }
+
+    /// Whether it is the person `owner` of its namespace.
+    pub(super) fn is_owner(&self) -> bool {
+        self.principal == Principal::Person(PersonName::owner())
     }
 
     /// Who it is, told apart from everybody else.
@@ -185,7 +208,8 @@ impl Caller {
 }
 
 fn intent(caller: String, request: RequestId, call: Call, payload: &impl Serialize) -> Intent {
-    Intent { key: ReceiptKey { request, caller }, payload: fingerprint(call, payload) }
+    let (key, payload) = (ReceiptKey { request, caller }, fingerprint(call, payload));
+    Intent { key, payload, credential: None }
 }
 
 /// SHA-256 of the canonical domain payload: the call's name and its arguments in their one JSON form.

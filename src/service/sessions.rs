@@ -198,7 +198,7 @@ impl Service {
         let id = holding(caller)?;
         let subscription = self.subscribe(Topic::Session(id));
         let (session, hold) = self.hold(caller, secret).await?;
-        Ok(self.watch(subscription, HoldLook { id, first: Some(session), _hold: hold }))
+        Ok(self.watch(caller, subscription, HoldLook { id, first: Some(session), _hold: hold }))
     }
 
     /// Stops a session for now; none is the caller.

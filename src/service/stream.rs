@@ -3,9 +3,11 @@
 //!
 //! Each stream is a small state and no task: while it waits it holds a topic and what it looked for.
 
-use super::Service;
+use super::{Caller, Service};
+use crate::ask::Timestamp;
 use crate::engine::hub::{Subscription, Topic};
 use crate::error::Error;
+use crate::session::{Principal, SecretHash, Unfit};
 use futures_util::stream;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -54,11 +56,17 @@ impl<M> Found<M> {
 }
 
 impl Service {
-    /// The stream that `look` makes, woken by `subscription`. It must have been made before whatever
-    /// `look` has seen already.
-    pub(super) fn watch<L: Look>(&self, subscription: Subscription, look: L) -> Watch<L::Message> {
+    /// The stream that `look` makes for `caller`, woken by `subscription`. That must have been made
+    /// before whatever `look` has seen already. It is cut when the caller's token is good no more.
+    pub(super) fn watch<L: Look>(
+        &self,
+        caller: &Caller,
+        subscription: Subscription,
+        look: L,
+    ) -> Watch<L::Message> {
         let watching = Watching {
             service: self.clone(),
+            access: Access::of(self, caller),
             subscription,
             look,
             pending: VecDeque::new(),
@@ -76,8 +84,68 @@ impl Service {
     }
 }
 
+/// What a stream rests on: the caller's token.
+struct Access {
+    secret: SecretHash,
+    /// Woken when anything is written of the token.
+    changed: Subscription,
+    expire_time: Option<Timestamp>,
+    /// Whether it has to be looked at again.
+    stale: bool,
+}
+
+impl Access {
+    /// None on the socket, where there is no token to be taken away.
+    fn of(service: &Service, caller: &Caller) -> Option<Self> {
+        let bearer = caller.token.as_ref()?;
+        let changed = service.subscribe(Topic::Credential(bearer.secret));
+        // It may have been revoked after it was looked at and before it was waited on.
+        let stale = true;
+        Some(Self { secret: bearer.secret, changed, expire_time: bearer.expire_time, stale })
+    }
+
+    /// Looks at the token, where that is needed.
+    async fn check(&mut self, service: &Service) -> Result<(), Error> {
+        if std::mem::take(&mut self.stale) {
+            self.changed.mark_seen();
+            let token = service.good_token(self.secret).await?;
+            if let Principal::Session(session) = &token.principal {
+                let session = service.session(session.session).await?;
+                if session.is_none_or(|session| session.token != self.secret) {
+                    return Err(Unfit::Void.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when the token has to be looked at again: it was written, or its time is over.
+    async fn lapses(&mut self, service: &Service) {
+        let expires = async {
+            match self.expire_time {
+                Some(time) => service.engine.wait_until(time).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.changed.woken() => {}
+            () = expires => {}
+        }
+        self.stale = true;
+    }
+}
+
+/// As [`Access::lapses`]; never, where there is no token.
+async fn lapses(access: &mut Option<Access>, service: &Service) {
+    match access {
+        Some(access) => access.lapses(service).await,
+        None => std::future::pending().await,
+    }
+}
+
 struct Watching<L: Look> {
     service: Service,
+    access: Option<Access>,
     subscription: Subscription,
     look: L,
     pending: VecDeque<L::Message>,
@@ -90,6 +158,14 @@ impl<L: Look> Watching<L> {
     async fn next(&mut self) -> Option<Result<L::Message, Error>> {
         let mut idle = false;
         loop {
+            if let Some(access) = &mut self.access
+                && !self.ended
+                && let Err(error) = access.check(&self.service).await
+            {
+                // What was found for it and not yet sent is not for whoever has it now.
+                (self.ended, self.pending) = (true, VecDeque::new());
+                return Some(Err(error));
+            }
             if let Some(message) = self.pending.pop_front() {
                 return Some(Ok(message));
             }
@@ -112,6 +188,7 @@ impl<L: Look> Watching<L> {
                     self.ended = true;
                     return Some(Err(Error::stopping()));
                 }
+                () = lapses(&mut self.access, &self.service) => {}
                 () = self.subscription.woken() => {}
                 // Looks once more before it says so: a wake-up that was lost is healed here.
                 () = tokio::time::sleep(IDLE) => idle = true,

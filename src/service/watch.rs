@@ -91,7 +91,7 @@ impl Service {
             _ => Seen::Ask(self.latest.share(now)),
         };
         let look = AskLook { ask, seen, begun: false, _attachment: attachment };
-        Ok(self.watch(subscription, look))
+        Ok(self.watch(caller, subscription, look))
     }
 }
 

@@ -35,6 +35,10 @@ pub enum Command {
     Resume { token: SecretHash, hold: SecretHash },
     /// Somebody ends it for good.
     End { by: Actor },
+    /// Its credentials and those of the sessions it enrolled are taken away.
+    Revoke,
+    /// Those it enrolled have been revoked with it: the engine.
+    RevokedBelow,
     /// Its token was used for the first time.
     UseToken { token: SecretHash },
     /// A replay of what minted its token mints another in its place.
@@ -160,6 +164,23 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
             return Ok((session.is_asleep() && !session.sweep).then_some(next));
         }
 
+        (_, C::RevokedBelow) => {
+            next.revokes = false;
+            return Ok(session.revokes.then_some(next));
+        }
+        // Not a lost hold: whoever holds it holds it by a credential that may be in other hands.
+        (Standing::Active | Standing::Paused { .. }, C::Revoke) => {
+            let since = match session.standing {
+                Standing::Paused { since, .. } => since,
+                _ => now.time,
+            };
+            next.standing = Standing::Paused { since, lost_hold: false };
+            next.stay += 1;
+            revoke(&mut next);
+        }
+        // Its own token was good for nothing any more; those it enrolled may live.
+        (Standing::Ended { .. }, C::Revoke) => revoke(&mut next),
+
         (Standing::Ended { .. }, C::End { .. } | C::LoseHold) => return Ok(None),
         (
             Standing::Ended { .. },
@@ -210,7 +231,8 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
         (Standing::Active, C::Resume { .. }) => return Err(Denied::Active),
         (Standing::Paused { .. }, C::Resume { token, hold }) => {
             next.standing = Standing::Active;
-            next.sweep = false;
+            // Those it enrolled before are revoked all the same.
+            next.sweep = session.revokes;
             next.stay += 1;
             next.held = false;
             next.alive_until = now.time + limits::SESSION_TTL;
@@ -249,6 +271,12 @@ pub fn decide(session: &Session, command: &Command, now: Now) -> Result<Option<S
         }
     }
     Ok(Some(next))
+}
+
+fn revoke(session: &mut Session) {
+    session.sweep = true;
+    session.revokes = true;
+    session.tickets_from = session.stay;
 }
 
 fn end(session: &mut Session, by: Actor, now: Now) {
@@ -293,6 +321,8 @@ pub fn enroll(
         answers_asks: manner.answers_asks,
         wakeable: manner.wakeable,
         alive_until: now.time + limits::SESSION_TTL,
+        tickets_from: 0,
+        revokes: false,
     }
 }
 
@@ -327,7 +357,8 @@ impl Ticket {
         from: &Work,
         now: Now,
     ) -> Result<(Work, Ticket), Denied> {
-        let sender_lives = sender.is_some_and(|sender| !sender.is_ended());
+        let good = |sender: &Session| !sender.is_ended() && sender.tickets_from <= self.stay;
+        let sender_lives = sender.is_some_and(good);
         let foreign = self.namespace != taker.namespace;
         if self.void || self.spent_by.is_some() || !sender_lives || foreign {
             return Err(Denied::BadTicket);

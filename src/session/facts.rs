@@ -78,6 +78,7 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         | C::Acknowledge { .. }
         | C::Noticed { .. }
         | C::SessionGone { .. }
+        | C::PersonGone { .. }
         | C::Tick { .. } => None,
     }
 }

@@ -5,15 +5,17 @@
 
 mod decide;
 mod facts;
+mod roster;
 mod secret;
 
 pub use decide::{Command, Deed, Denied, ENROLL_REVISION, decide, enroll};
 pub use facts::{acting, idle, idle_hops};
+pub use roster::{Member, Roster, RosterDenied};
 pub use secret::{Kind, Secret, SecretHash};
 
 use crate::ask::{
-    AgentName, AskId, HostName, Namespace, PersonName, SessionId, SessionRef, Timestamp, WorkId,
-    limits,
+    Actor, AgentName, AskId, Assurance, HostName, Namespace, PersonName, SessionId, SessionRef,
+    Timestamp, TokenId, WorkId, limits,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +62,12 @@ pub struct Session {
     pub wakeable: bool,
     /// Until when it is taken to run without being held; each call of its own puts that off.
     pub alive_until: Timestamp,
+    /// The stay from which on the tickets it made are good: those of before were revoked with it.
+    #[serde(default)]
+    pub tickets_from: u32,
+    /// Whether the sessions it enrolled have yet to be revoked with it.
+    #[serde(default)]
+    pub revokes: bool,
 }
 
 /// What a session says of itself when it is enrolled.
@@ -206,6 +214,9 @@ pub struct Ticket {
     pub spent_by: Option<SessionRef>,
     /// Whether a replay of its SendWork has minted another in its place.
     pub void: bool,
+    /// The stay of its sender in which it was made.
+    #[serde(default)]
+    pub stay: u32,
 }
 
 /// A principal's own credential, as stored.
@@ -221,6 +232,88 @@ pub struct Token {
     pub principal: Principal,
     /// Whether it is no longer good.
     pub void: bool,
+    /// What it is called, where somebody may speak of it: a session's has no name of its own.
+    #[serde(default)]
+    pub id: Option<TokenId>,
+    /// Who made it for whom; none for a session's, and for those the daemon keeps in its folder.
+    #[serde(default)]
+    pub issue: Option<Issue>,
+    /// Whether an issued one was ever used; until then a replay may mint another. When it was used
+    /// last is not kept: that would be a write a call.
+    #[serde(default)]
+    pub used: bool,
+    /// Until when it is good; none for as long as nobody revokes it.
+    #[serde(default)]
+    pub expire_time: Option<Timestamp>,
+    /// When it was revoked. Voided by another in its place, it never was.
+    #[serde(default)]
+    pub revoke_time: Option<Timestamp>,
+}
+
+/// The making of a token by `token create`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// What it is for, in its maker's words.
+    pub note: String,
+    /// Who made it.
+    pub by: Actor,
+    /// When.
+    pub time: Timestamp,
+}
+
+/// Why a token is not good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// Another stands in its place.
+    Void,
+    /// Somebody revoked it.
+    Revoked,
+    /// Its time is over.
+    Expired,
+}
+
+impl Token {
+    /// One that the daemon makes: good until it is made void.
+    pub fn new(secret: SecretHash, namespace: Namespace, principal: Principal) -> Self {
+        Self {
+            secret,
+            namespace,
+            revision: 1,
+            principal,
+            void: false,
+            id: None,
+            issue: None,
+            used: false,
+            expire_time: None,
+            revoke_time: None,
+        }
+    }
+
+    /// Whether it is good at `now`.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not.
+    pub fn fit(&self, now: Timestamp) -> Result<(), Unfit> {
+        match self.expire_time {
+            _ if self.revoke_time.is_some() => Err(Unfit::Revoked),
+            _ if self.void => Err(Unfit::Void),
+            Some(time) if time <= now => Err(Unfit::Expired),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, revoked at `time`.
+    pub fn revoked(&self, time: Timestamp) -> Self {
+        let revoke_time = self.revoke_time.or(Some(time));
+        Self { void: true, revoke_time, revision: self.revision + 1, ..self.clone() }
+    }
+
+    /// What a person's word by it is worth: one that was made for them proves that they have it, one
+    /// that lies in the daemon's folder only that the caller can read that folder.
+    pub fn assurance(&self) -> Assurance {
+        if self.issue.is_some() { Assurance::Token } else { Assurance::Local }
+    }
 }
 
 /// Whoever a credential stands for.

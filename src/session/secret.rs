@@ -1,5 +1,9 @@
-//! Tokens and tickets as text, and what is kept of them: 32 random bytes behind a typed prefix,
-//! stored only as a SHA-256.
+//! Tokens and tickets as text, and what is kept of them: 32 random bytes behind a typed prefix, with
+//! a check at the end, stored only as a SHA-256.
+//!
+//! The check is there so that a scanner of leaked secrets knows one from other hexadecimal text, and
+//! so that a mistyped one is told from one that is not good any more, without a look at the store. A
+//! secret of askway 0.1, which has none, is still taken: agents that run go on over an update.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -7,8 +11,15 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use subtle::ConstantTimeEq;
 
-/// Hexadecimal digits after the prefix.
+/// Hexadecimal digits of the random bytes, and of a hash.
 const DIGITS: usize = 64;
+/// Hexadecimal digits of the check: one mistyped secret in four billion passes it.
+const CHECK_DIGITS: usize = 8;
+
+/// Digits of a secret of askway 0.1.
+const EARLIER: usize = DIGITS;
+/// Digits of one as it is made now.
+const WHOLE: usize = DIGITS + CHECK_DIGITS;
 
 /// What a secret is for; its prefix says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +61,28 @@ pub struct Secret {
 impl Secret {
     /// A secret of `kind` from 32 `random` bytes.
     pub fn new(kind: Kind, random: [u8; 32]) -> Self {
-        let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { kind, text: format!("{}{digits}", kind.prefix()).into() }
+        let text = format!("{}{}", kind.prefix(), hex(&random));
+        let check = check(&text);
+        Self { kind, text: format!("{text}{check}").into() }
     }
 
-    /// Reads a secret back; none when it is not spelled like one.
+    /// Reads a secret back; none when it is not spelled like one, or its check says that a part of
+    /// it is wrong.
     pub fn read(text: &str) -> Option<Self> {
         let kind = *Kind::ALL.iter().find(|kind| text.starts_with(kind.prefix()))?;
         let digits = &text[kind.prefix().len()..];
-        let hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        (digits.len() == DIGITS && digits.bytes().all(hex))
-            .then(|| Self { kind, text: text.to_owned().into() })
+        if !digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        let fits = match digits.len() {
+            EARLIER => true,
+            WHOLE => {
+                let (secret, said) = text.split_at(text.len() - CHECK_DIGITS);
+                check(secret) == said
+            }
+            _ => false,
+        };
+        fits.then(|| Self { kind, text: text.to_owned().into() })
     }
 
     /// What it is for.
@@ -111,7 +133,7 @@ impl fmt::Debug for SecretHash {
 
 impl From<SecretHash> for String {
     fn from(hash: SecretHash) -> String {
-        hash.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&hash.0)
     }
 }
 
@@ -131,6 +153,17 @@ impl TryFrom<String> for SecretHash {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The check of a secret without one: the beginning of its SHA-256 under a name of its own, so that it
+/// says nothing of the hash that is kept.
+fn check(text: &str) -> String {
+    let hash = Sha256::new().chain_update("askway check\n").chain_update(text).finalize();
+    hex(&hash[..CHECK_DIGITS / 2])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +179,28 @@ mod tests {
         for bad in ["", "askp_", "askp_zz", "askx_00", "askp_é"] {
             assert!(Secret::read(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_secret_with_any_one_digit_wrong_or_missing_is_none() {
+        let secret = Secret::new(Kind::Host, [0x5a; 32]);
+        let text = secret.expose();
+        for place in Kind::Host.prefix().len()..text.len() {
+            let other = if text.as_bytes()[place] == b'0' { "1" } else { "0" };
+            let wrong = format!("{}{other}{}", &text[..place], &text[place + 1..]);
+            assert!(Secret::read(&wrong).is_none(), "{place}");
+            let cut = format!("{}{}", &text[..place], &text[place + 1..]);
+            assert!(Secret::read(&cut).is_none(), "{place}");
+        }
+        let as_another = text.replace(Kind::Host.prefix(), Kind::Person.prefix());
+        assert!(Secret::read(&as_another).is_none(), "the check is over the prefix too");
+        assert!(Secret::read(&format!("{text}0")).is_none());
+    }
+
+    #[test]
+    fn a_secret_of_the_earlier_form_is_still_taken() {
+        let text = format!("askp_{}", "07".repeat(32));
+        let secret = Secret::read(&text).expect("it is taken");
+        assert_eq!((secret.kind(), secret.expose()), (Kind::Person, text.as_str()));
     }
 }

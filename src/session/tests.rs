@@ -59,6 +59,8 @@ LoseHold by      .                 lost+sweep        .                 .        
 Pause by         paused+sweep+stay paused+sweep+stay .                 paused+stay      .                 !Ended
 Resume by        !Active           !Active           active+stay+token active+stay+token+loose active+stay+token !Ended
 End by           ended+sweep+stay  ended+sweep+stay  ended+sweep+stay  ended+sweep+stay ended+sweep+stay  .
+Revoke by        paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets sweep+tickets
+RevokedBelow by  .                 .                 .                 .                .                 .
 UseToken its     used              used              used              used             used              !Ended
 UseToken old     .                 .                 .                 .                .                 !Ended
 MintToken unused token             token             token             token            token             !Ended
@@ -87,7 +89,7 @@ macro_rules! names {
     };
 }
 
-names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle Swept Renew Unwatched Tick }
+names! { Hold LoseHold Pause Resume End UseToken MintToken TakeWork Open Settle Swept Renew Unwatched Tick Revoke RevokedBelow }
 
 /// A session in each standing with one open ask, its sweep done: a new standing does not compile
 /// until it has a column.
@@ -139,6 +141,8 @@ fn command(row: &str) -> (Command, Now) {
         "LoseHold by" => Command::LoseHold,
         "Pause by" => Command::Pause,
         "Resume by" => Command::Resume { token: hash(11), hold: hash(12) },
+        "Revoke by" => Command::Revoke,
+        "RevokedBelow by" => Command::RevokedBelow,
         "End by" => Command::End { by: me() },
         "UseToken its" => Command::UseToken { token: hash(TOKEN) },
         "UseToken old" => Command::UseToken { token: hash(9) },
@@ -169,6 +173,7 @@ fn change(before: &Session, after: &Session) -> String {
         (!standing.is_empty(), standing),
         (after.sweep, "sweep"),
         (after.stay == before.stay + 1, "stay"),
+        (after.revokes && after.tickets_from == after.stay, "tickets"),
         (after.token != before.token && after.hold != before.hold, "token"),
         (after.token_used && !before.token_used, "used"),
         (after.held && !before.held, "held"),
@@ -339,6 +344,7 @@ fn ticket(sender: &Session, from: &Work) -> Ticket {
         expire_time: START + limits::TICKET_LIFE,
         spent_by: None,
         void: false,
+        stay: 0,
     }
 }
 

@@ -7,9 +7,9 @@ use super::{
     SessionScope, Store, StoredReceipt,
 };
 use crate::ask::{
-    Ask, AskId, ContentDigest, Event, SessionId, StandingNo, Timestamp, Twin, WorkId,
+    Ask, AskId, ContentDigest, Event, Namespace, SessionId, StandingNo, Timestamp, Twin, WorkId,
 };
-use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -32,6 +32,7 @@ struct Kept {
     receipts: BTreeMap<ReceiptKey, Arc<StoredReceipt>>,
     twins: HashMap<(WorkId, ContentDigest), Arc<Twin>>,
     standing: HashMap<(WorkId, ContentDigest), Arc<StandingNo>>,
+    rosters: HashMap<Namespace, Arc<Roster>>,
     mark: Option<ClockMark>,
     index: Index,
     // The deadlines of the asks that the index has no more, and of the sessions.
@@ -144,6 +145,7 @@ impl Kept {
             Key::Receipt(key) => self.receipts.get(key).cloned().map(Record::Receipt),
             Key::Twin(key) => self.twins.get(key).cloned().map(Record::Twin),
             Key::StandingNo(key) => self.standing.get(key).cloned().map(Record::StandingNo),
+            Key::Roster(namespace) => self.rosters.get(namespace).cloned().map(Record::Roster),
             Key::Clock => self.mark.clone().map(Record::Clock),
         }
     }
@@ -189,6 +191,9 @@ impl Kept {
             Record::Receipt(receipt) => drop(self.receipts.insert(receipt.key.clone(), receipt)),
             Record::Twin(twin) => drop(self.twins.insert((twin.work, twin.digest), twin)),
             Record::StandingNo(no) => drop(self.standing.insert((no.tree, no.digest), no)),
+            Record::Roster(roster) => {
+                drop(self.rosters.insert(roster.namespace.clone(), roster));
+            }
             Record::Clock(mark) => self.mark = Some(mark),
         }
     }
@@ -211,6 +216,7 @@ impl Kept {
             Key::Receipt(key) => drop(self.receipts.remove(key)),
             Key::Twin(key) => drop(self.twins.remove(key)),
             Key::StandingNo(key) => drop(self.standing.remove(key)),
+            Key::Roster(namespace) => drop(self.rosters.remove(namespace)),
             Key::Clock => self.mark = None,
         }
     }

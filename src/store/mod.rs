@@ -15,9 +15,9 @@ pub mod suite;
 
 use crate::ask::{
     Ask, AskId, ContentDigest, Event, HostName, Namespace, PersonName, RequestId, SessionId,
-    SessionRef, StandingNo, Timestamp, Twin, WorkId,
+    SessionRef, StandingNo, Timestamp, TokenId, Twin, WorkId,
 };
-use crate::session::{SecretHash, Session, Ticket, Token, Work};
+use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,6 +113,8 @@ pub enum Key {
     Twin((WorkId, ContentDigest)),
     /// A person's no to this content in the tree under this work.
     StandingNo((WorkId, ContentDigest)),
+    /// Who is known in a namespace.
+    Roster(Namespace),
     /// The clock's mark.
     Clock,
 }
@@ -136,6 +138,8 @@ pub enum Record {
     Twin(Arc<Twin>),
     /// A person's no to some content.
     StandingNo(Arc<StandingNo>),
+    /// Who is known in a namespace.
+    Roster(Arc<Roster>),
     /// The clock's mark.
     Clock(ClockMark),
 }
@@ -152,6 +156,7 @@ impl Record {
             Record::Receipt(receipt) => Key::Receipt(receipt.key.clone()),
             Record::Twin(twin) => Key::Twin((twin.work, twin.digest)),
             Record::StandingNo(no) => Key::StandingNo((no.tree, no.digest)),
+            Record::Roster(roster) => Key::Roster(roster.namespace.clone()),
             Record::Clock(_) => Key::Clock,
         }
     }
@@ -165,6 +170,7 @@ impl Record {
             Record::Token(token) => token.revision,
             Record::Twin(twin) => twin.revision,
             Record::StandingNo(no) => no.revision,
+            Record::Roster(roster) => roster.revision,
             Record::Work(_) | Record::Receipt(_) | Record::Clock(_) => 1,
         }
     }
@@ -206,6 +212,10 @@ pub enum Subject {
     Work(WorkId),
     /// A ticket that was minted, for the work it will be.
     Ticket(SecretHash, WorkId),
+    /// A token that was made.
+    Token(TokenId),
+    /// The people or the tokens of a namespace.
+    Roster,
 }
 
 /// Where service time stood at a commit.

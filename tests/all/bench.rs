@@ -72,7 +72,7 @@ impl Bench {
 
     pub async fn set(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
         let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
-        let caller = |principal| Caller { principal, namespace: Default::default() };
+        let caller = |principal| Caller { principal, namespace: Default::default(), token: None };
         Self {
             service,
             clock,
@@ -259,6 +259,7 @@ pub fn draft(question: &str) -> Draft {
         carried: Carried::default(),
         route: None,
         again: false,
+        assurance: None,
     }
 }
 

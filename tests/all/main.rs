@@ -1,5 +1,6 @@
 //! The tests that see the program from outside its modules, in one binary so that they link once.
 
+mod assurance;
 mod bench;
 mod cases;
 mod declines;

@@ -155,7 +155,11 @@ fn a_person_asks_nobody_and_a_bad_token_is_nobody() {
     let (_, real) = daemon.pair();
     let flipped = if real.ends_with('0') { "1" } else { "0" };
     let unknown = format!("{}{flipped}", &real[..real.len() - 1]);
-    for token in ["", "nonsense", owner.trim_end(), &unknown] {
+    let status = daemon.verb(Some(owner.trim_end()), &["status"]).ends(0);
+    assert_eq!(status.json()["caller"], "person owner", "a person's own token is theirs");
+    daemon.verb(Some(owner.trim_end()), &["ask", "Which?"]).ends(7);
+    let ticket = format!("askt_{}", "0".repeat(64));
+    for token in ["", "nonsense", &ticket, &unknown] {
         for line in [&["status"][..], &["inbox"], &["ask", "Which?"], &["session", "ls"]] {
             let said = daemon.verb(Some(token), line).ends(7);
             assert_eq!(said.error()["reason"], "BAD_CREDENTIAL", "{token} {line:?}");

@@ -7,6 +7,7 @@ mod daemon;
 mod deliveries;
 mod demo;
 mod hostile;
+mod identity;
 mod kills;
 mod notices;
 mod prompts;

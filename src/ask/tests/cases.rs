@@ -200,7 +200,12 @@ fn c114_the_end_of_a_session_settles_all_its_asks_and_a_late_answer_is_closed() 
 fn c143_a_label_that_was_taken_back_is_not_offered() {
     let ask = to_lead_then_owner();
     let ask = then(&ask, &reply("no Postgres here", &["Redis", "SQLite"]), after(mins(1)));
-    let gone = Command::Answer { by: owner(), digest: ask.digest, answers: answers("Postgres") };
+    let gone = Command::Answer {
+        assurance: Assurance::Local,
+        by: owner(),
+        digest: ask.digest,
+        answers: answers("Postgres"),
+    };
     let Rejection::Invalid(found) = rejected(&ask, &gone, after(mins(2))) else {
         panic!("it was accepted as another fault");
     };

@@ -15,7 +15,8 @@ fn a_follow_up_reads_like_this() {
     assert_eq!(
         told(&decided),
         format!(
-            "The person owner answered your ask {id}.\n\nQuestion store:\n> Which store for the \
+            "The person owner answered your ask {id}.\nAssurance: local (by a token in the \
+             daemon's folder).\n\nQuestion store:\n> Which store for the \
              cache?\nSelected:\n> Postgres\n\nThis continues the work {work}, sent by lead; a \
              further question of it goes to lead.\n"
         )
@@ -118,7 +119,8 @@ fn largest(letter: &str) -> (Ask, Vec<String>) {
         labels.chain([format!("\nQuestion {}:\n", question.id)])
     });
     let must = must.collect();
-    let command = Command::Answer { by: owner(), digest: ask.digest, answers };
+    let command =
+        Command::Answer { assurance: Assurance::Local, by: owner(), digest: ask.digest, answers };
     (then(&ask, &command, after(mins(1))), must)
 }
 
@@ -143,7 +145,12 @@ fn c146_words_that_grow_when_they_are_made_visible_still_fit() {
         let ask = to_lead_then_owner();
         let note = letter.repeat(limits::NOTE_BYTES / letter.len());
         let by = person("ann");
-        let no = Command::Decline { by, digest: ask.digest, note: Some(note.clone()) };
+        let no = Command::Decline {
+            assurance: Assurance::Local,
+            by,
+            digest: ask.digest,
+            note: Some(note.clone()),
+        };
         let text = told(&then(&ask, &no, after(mins(1))));
         assert!(text.len() <= limits::FOLLOW_UP_BYTES, "{letter:?}: {} bytes", text.len());
         assert!(text.lines().all(text::is_one_safe_line), "{letter:?}");
@@ -159,7 +166,7 @@ fn what_is_short_is_whole_and_says_nothing_of_a_cut() {
     let ask = to_lead_then_owner();
     let note = "가".repeat(limits::NOTE_BYTES / 3);
     let (by, digest) = (person("ann"), ask.digest);
-    let no = Command::Decline { by, digest, note: Some(note.clone()) };
+    let no = Command::Decline { assurance: Assurance::Local, by, digest, note: Some(note.clone()) };
     let text = told(&then(&ask, &no, after(mins(1))));
     assert!(text.contains(&format!("> {note}\n")) && !text.contains("[cut"), "{text}");
 }
@@ -175,14 +182,17 @@ fn rule_21_hostile_words_pass_for_none_of_ours() {
     let ask = file(filing);
     let mut answers = answers("no`, `yes");
     answers.get_mut("store").unwrap().text = Some(forged.into());
-    let command = Command::Answer { by: owner(), digest: ask.digest, answers };
+    let command =
+        Command::Answer { assurance: Assurance::Local, by: owner(), digest: ask.digest, answers };
     let ask = then(&ask, &command, after(mins(1)));
     let text = told(&ask);
     let ours = text.lines().filter(|line| !line.starts_with("> ") && !line.is_empty());
     let ours: Vec<_> = ours.collect();
     let first = format!("The person owner answered your ask {}.", ask.id);
-    assert_eq!(ours[..4], [&first, "Question store:", "Selected:", "In their own words:"]);
-    assert_eq!(ours.len(), 5, "{text}");
+    assert!(ours[1].starts_with("Assurance: local"), "{text}");
+    assert_eq!(ours[0], first);
+    assert_eq!(ours[2..5], ["Question store:", "Selected:", "In their own words:"]);
+    assert_eq!(ours.len(), 6, "{text}");
     assert!(text.contains("\nSelected:\n> no`, `yes\nIn their own words:\n"), "{text}");
     assert!(text.lines().all(text::is_one_safe_line), "{text}");
 }

@@ -109,6 +109,7 @@ fn filing(hops: Vec<Hop>, expire: Option<Span>) -> Filing {
             carried: Carried::default(),
             route: None,
             again: false,
+            assurance: None,
         },
         asker: worker(),
         host: "local".parse().unwrap(),
@@ -120,6 +121,7 @@ fn filing(hops: Vec<Hop>, expire: Option<Span>) -> Filing {
         policy: Policy::default(),
         crowd: Crowd::default(),
         standing: None,
+        assurance: None,
     }
 }
 
@@ -172,11 +174,21 @@ fn answer_agent(ask: &Ask, by: SessionRef) -> Command {
 }
 
 fn answer(ask: &Ask, by: &str) -> Command {
-    Command::Answer { by: person(by), digest: ask.digest, answers: answers("Postgres") }
+    Command::Answer {
+        assurance: Assurance::Local,
+        by: person(by),
+        digest: ask.digest,
+        answers: answers("Postgres"),
+    }
 }
 
 fn decline(ask: &Ask, by: &str) -> Command {
-    Command::Decline { by: person(by), digest: ask.digest, note: Some("not this week".into()) }
+    Command::Decline {
+        assurance: Assurance::Local,
+        by: person(by),
+        digest: ask.digest,
+        note: Some("not this week".into()),
+    }
 }
 
 fn escalate(ask: &Ask, by: Actor, hop: usize) -> Command {
@@ -223,6 +235,7 @@ fn standing_no(ask: &Ask, until: Timestamp) -> StandingNo {
         until,
         again: 0,
         revision: 1,
+        assurance: None,
     }
 }
 

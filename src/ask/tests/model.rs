@@ -373,11 +373,14 @@ impl World {
             }
             2 => {
                 let said = naive.answer(By::Person(person), fresh, label, false, now);
-                (Command::Answer { by: name, digest, answers }, said)
+                (Command::Answer { assurance: Assurance::Local, by: name, digest, answers }, said)
             }
             3 => {
                 let said = naive.decline(By::Person(person), fresh, now);
-                (Command::Decline { by: name, digest, note: None }, said)
+                (
+                    Command::Decline { assurance: Assurance::Local, by: name, digest, note: None },
+                    said,
+                )
             }
             4 => {
                 let said = naive.withdraw(By::Session(session), now);
@@ -540,6 +543,7 @@ fn cause(cause: Cause) -> &'static str {
         Cause::SenderGone => "SenderGone",
         Cause::SenderBlocked => "SenderBlocked",
         Cause::AskersExpiry => "AskersExpiry",
+        Cause::NeedsPerson => "NeedsPerson",
     }
 }
 

@@ -157,13 +157,17 @@ impl Attempt {
                 standing: no.map(|minutes| standing_no(ask, FILED + mins(minutes))),
             },
             Attempt::Answer(by, fresh, pick) => Command::Answer {
+                assurance: Assurance::Local,
                 by: person(by),
                 digest: digest(fresh),
                 answers: pick.answers(ask),
             },
-            Attempt::Decline(by, fresh) => {
-                Command::Decline { by: person(by), digest: digest(fresh), note: None }
-            }
+            Attempt::Decline(by, fresh) => Command::Decline {
+                assurance: Assurance::Local,
+                by: person(by),
+                digest: digest(fresh),
+                note: None,
+            },
             Attempt::Escalate(by, hop, drawn) => {
                 // Mostly the hop in force, else the next, also where there is none, or the last.
                 let hop = match *hop {

@@ -229,14 +229,24 @@ fn rule_10_an_ask_is_answered_whole() {
         answers("sqlite"),
     ];
     for answers in bad {
-        let command = Command::Answer { by: owner(), digest: ask.digest, answers: answers.clone() };
+        let command = Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest: ask.digest,
+            answers: answers.clone(),
+        };
         let Rejection::Invalid(violations) = rejected(&ask, &command, at) else {
             panic!("{answers:?} was not invalid");
         };
         assert!(violations.iter().all(|found| found.field.starts_with("answers[")));
     }
     let free = one("store", text("neither"));
-    let command = Command::Answer { by: owner(), digest: ask.digest, answers: free.clone() };
+    let command = Command::Answer {
+        assurance: Assurance::Local,
+        by: owner(),
+        digest: ask.digest,
+        answers: free.clone(),
+    };
     let settled = then(&ask, &command, at);
     assert_eq!(settled.outcome().unwrap().ending, Ending::Answered(free));
 }
@@ -320,7 +330,12 @@ fn rule_18_history_is_enough() {
         (5, &|ask| tick(ask)),
         (6, &|ask| Command::MarkSeen { by: owner(), digest: ask.digest }),
         (7, &|ask| escalate(ask, Actor::Session(lead()), 0)),
-        (8, &|ask| Command::Answer { by: owner(), digest: ask.digest, answers: answers("Redis") }),
+        (8, &|ask| Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest: ask.digest,
+            answers: answers("Redis"),
+        }),
         (9, &|ask| Command::Acknowledge {
             by: Actor::Session(worker()),
             delivery: ask.revision,

@@ -67,6 +67,8 @@ SessionGone paused   .                .              .            .             
 SessionGone asker    Abandoned        Abandoned      Abandoned    Abandoned        Abandoned
 SessionGone asked    Escalated        .              .            Escalated        Escalated
 SessionGone other    .                .              .            .                .
+PersonGone owner     PersonGone       PersonGone     PersonGone   PersonGone       PersonGone
+PersonGone nobody    .                .              .            .                .
 Tick early           .                .              .            .                .
 Tick due             Escalated        TurnHoldLapsed Escalated    ClaimLapsed      Escalated
 Tick late            Escalated        TurnHoldLapsed Escalated    ClaimLapsed      Escalated
@@ -135,6 +137,8 @@ SessionGone paused   .             .             .             .             .  
 SessionGone asker    Undeliverable Undeliverable Undeliverable Undeliverable .            .             .         Undeliverable
 SessionGone asked    .             .             .             .             .            .             .         .
 SessionGone other    .             .             .             .             .            .             .         .
+PersonGone owner     .             .             .             .             .            .             .         .
+PersonGone nobody    .             .             .             .             .            .             .         .
 Tick early           .             .             .             .             .            .             .         .
 Tick due             .             .             .             .             .            .             .         .
 Tick late            .             .             .             .             .            .             .         .
@@ -155,7 +159,7 @@ macro_rules! names {
 
 names! {
     Ask AnswerAgent Answer Decline Escalate Withdraw Say Reply MarkSeen Claim Release Lease Acknowledge
-    Noticed SessionGone Tick
+    Noticed SessionGone PersonGone Tick
 }
 
 /// The column an ask belongs in: a new ending does not compile until it has one.
@@ -296,13 +300,25 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
             Command::AnswerAgent { by: lead(), digest, answers: Answers::new(), standing: None }
         }
         "Answer person" => answer(ask, "ann"),
-        "Answer stale" => {
-            Command::Answer { by: owner(), digest: stale, answers: answers("SQLite") }
-        }
-        "Answer empty" => Command::Answer { by: owner(), digest, answers: Answers::new() },
+        "Answer stale" => Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest: stale,
+            answers: answers("SQLite"),
+        },
+        "Answer empty" => Command::Answer {
+            assurance: Assurance::Local,
+            by: owner(),
+            digest,
+            answers: Answers::new(),
+        },
         "Decline person" => decline(ask, "ann"),
-        "Decline stale" => Command::Decline { by: owner(), digest: stale, note: None },
-        "Decline long" => Command::Decline { by: owner(), digest, note: long() },
+        "Decline stale" => {
+            Command::Decline { assurance: Assurance::Local, by: owner(), digest: stale, note: None }
+        }
+        "Decline long" => {
+            Command::Decline { assurance: Assurance::Local, by: owner(), digest, note: long() }
+        }
         "Escalate asked" => escalate(ask, by_lead, hop),
         "Escalate asker" => escalate(ask, Actor::Session(worker()), hop),
         "Escalate person" => escalate(ask, by_owner, hop),
@@ -352,6 +368,8 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "SessionGone asker" => gone(ask, &worker(), ended()),
         "SessionGone asked" => gone(ask, &lead(), ended()),
         "SessionGone other" => gone(ask, &chief(), ended()),
+        "PersonGone owner" => Command::PersonGone { person: owner(), idle: Vec::new() },
+        "PersonGone nobody" => Command::PersonGone { person: person("nobody"), idle: Vec::new() },
         "Tick early" | "Tick due" | "Tick late" | "Tick after-both" => {
             now = match row {
                 "Tick early" => Now::at(Timestamp::from_millis(due.as_millis() - 1)),
@@ -473,7 +491,9 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             let timeout = ask.route.hops[moved.hop].timeout;
             assert_eq!(ask.hop.deadline, timeout.map(|timeout| now.time + timeout));
         }
-        EventKind::Answered { by, answers } => ends(ask, &Ending::Answered(answers.clone()), by),
+        EventKind::Answered { by, answers, .. } => {
+            ends(ask, &Ending::Answered(answers.clone()), by)
+        }
         EventKind::Declined { by, note, .. } => {
             ends(ask, &Ending::Declined, &Actor::Person(by.clone()));
             assert_eq!(ask.outcome().map(|outcome| &outcome.note), Some(note));
@@ -487,6 +507,9 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
         EventKind::DefaultHeld { why, until } => {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             assert_eq!(ask.expiry.map(|expiry| expiry.clock), Some(clock));
+        }
+        EventKind::PersonGone { person } => {
+            assert!(ask.route.hops.iter().all(|hop| !hop.to.has(person)));
         }
         EventKind::SenderTold { by } => {
             assert_eq!((ask.chain.first(), ask.orphan_of()), (Some(by), None));

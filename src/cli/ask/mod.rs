@@ -66,6 +66,10 @@ pub struct Args {
     /// Ask although a person's no to the very same still stands: straight to people, who are told so
     #[arg(long)]
     again: bool,
+    /// How surely a person's word must be theirs: `local` any person's, `token` by a token that was
+    /// made for them. Sessions are passed over then, and there is no default
+    #[arg(long, value_name = "LEVEL")]
+    assurance: Option<typed::Assurance>,
     /// Your own state, at most 16 KiB: it comes back with the outcome; `-` is stdin
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
@@ -165,6 +169,9 @@ async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
         request.route = route;
     }
     request.again |= args.again;
+    if let Some(assurance) = args.assurance {
+        request.assurance = v1::Assurance::from(assurance).into();
+    }
     if !args.default.is_empty() {
         request.defaults = expiry::defaults(&request.questions, &args.default)?;
     }
@@ -189,6 +196,7 @@ fn of_file(mut file: AskFile) -> v1::AskRequest {
         priority: file.priority.map(v1::Priority::from).unwrap_or_default().into(),
         route: file.route.unwrap_or_default(),
         again: file.again,
+        assurance: file.assurance.map(v1::Assurance::from).unwrap_or_default().into(),
         expire,
         on_expire,
         ..v1::AskRequest::default()

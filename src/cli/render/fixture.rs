@@ -180,6 +180,7 @@ pub fn settled(kind: v1::OutcomeKind) -> v1::Ask {
             settle_time: time(5_000),
             revision: 3,
             stands_from_ask_id: String::new(),
+            assurance: v1::Assurance::Unspecified.into(),
         }),
         delivery: Some(v1::DeliveryStatus {
             state: v1::DeliveryState::Unread.into(),

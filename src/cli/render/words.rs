@@ -5,7 +5,8 @@ use crate::ask::text::visible_line;
 use crate::grpc::v1;
 use std::borrow::Cow;
 
-const UNKNOWN: &str = "unknown";
+/// What this program does not know.
+pub const UNKNOWN: &str = "unknown";
 
 /// An agent's name, fit to be shown.
 pub fn agent(session: Option<&v1::SessionRef>) -> Cow<'_, str> {
@@ -39,6 +40,7 @@ pub fn cause(cause: v1::HopCause) -> &'static str {
         v1::HopCause::SenderGone => "sender_gone",
         v1::HopCause::SenderBlocked => "sender_blocked",
         v1::HopCause::AskersExpiry => "askers_expiry",
+        v1::HopCause::NeedsPerson => "needs_person",
         v1::HopCause::Unspecified => UNKNOWN,
     }
 }
@@ -85,6 +87,15 @@ pub fn presence(presence: v1::AskerPresence) -> Option<&'static str> {
     }
 }
 
+/// How surely a person's word is theirs; none where it is no person's.
+pub fn assurance(assurance: v1::Assurance) -> Option<&'static str> {
+    match assurance {
+        v1::Assurance::Local => Some("local"),
+        v1::Assurance::Token => Some("token"),
+        v1::Assurance::Unspecified => None,
+    }
+}
+
 /// What happened.
 pub fn event(kind: v1::EventKind) -> &'static str {
     match kind {
@@ -109,6 +120,7 @@ pub fn event(kind: v1::EventKind) -> &'static str {
         v1::EventKind::SenderTold => "sender_told",
         v1::EventKind::Noticed => "noticed",
         v1::EventKind::NoticeFailed => "notice_failed",
+        v1::EventKind::PersonGone => "person_gone",
         v1::EventKind::Unspecified => UNKNOWN,
     }
 }

@@ -180,6 +180,8 @@ impl Held {
             .arg("--")
             .args(&args.command)
             .env(place::TOKEN_VAR, self.token.expose())
+            // The token of whoever begins it is not for the agent.
+            .env_remove(place::TOKEN_FILE_VAR)
             .env(place::ADDRESS_VAR, self.address.to_string())
             .env("ASKWAY_SESSION", &self.session.id)
             .env("ASKWAY_AGENT", &self.session.agent)

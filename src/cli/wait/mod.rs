@@ -164,6 +164,7 @@ fn tells(kind: v1::EventKind) -> bool {
         K::ClaimLapsed | K::Acknowledged | K::Undeliverable => false,
         K::DefaultHeld | K::TurnHoldLapsed | K::Leased | K::SenderTold => false,
         K::Noticed | K::NoticeFailed => false,
+        K::PersonGone => false,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::ask::{
-    Answers, AskId, Carried, Command, Content, Crowd, Draft, Expiry, ExpiryAction, Filing, Idle,
-    Now, PersonName, Plan, Policy, Priority, Question, SessionId, SessionRef, WorkId, decide,
-    evolve,
+    Answers, AskId, Assurance, Carried, Command, Content, Crowd, Draft, Expiry, ExpiryAction,
+    Filing, Idle, Now, PersonName, Plan, Policy, Priority, Question, SessionId, SessionRef, WorkId,
+    decide, evolve,
 };
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_123);
@@ -34,6 +34,7 @@ fn filing() -> Command {
             carried: Carried::default(),
             route: None,
             again: false,
+            assurance: None,
         },
         asker: agent("worker"),
         host: "local".parse().unwrap(),
@@ -44,6 +45,7 @@ fn filing() -> Command {
         policy: Policy::default(),
         crowd: Crowd::default(),
         standing: None,
+        assurance: None,
         idle: vec![Some(Idle::Blocked), None],
     }))
 }
@@ -99,7 +101,8 @@ fn under_a_claim_no_timer_runs_and_once_settled_nobody_is_asked() {
     assert_eq!(wire.claim.unwrap().lapse_time, Some(timestamp(START + Span::from_mins(1))));
 
     let note = Some("no".to_owned());
-    let no = Command::Decline { by: owner(), digest: claimed.digest, note };
+    let no =
+        Command::Decline { assurance: Assurance::Local, by: owner(), digest: claimed.digest, note };
     let (_, declined) = after(&[filing(), claim, no]);
     let wire = ask(&declined);
     assert_eq!((wire.waiting_on, wire.claim, wire.expire_time), (None, None, None));

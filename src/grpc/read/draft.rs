@@ -3,8 +3,8 @@
 use super::{Fields, too_long};
 use crate::ask::text::visible_line;
 use crate::ask::{
-    Answer, Answers, Carried, Content, Draft, ExpiryAction, Priority, Question, QuestionOption,
-    limits,
+    Answer, Answers, Assurance, Carried, Content, Draft, ExpiryAction, Priority, Question,
+    QuestionOption, limits,
 };
 use crate::grpc::v1;
 use std::collections::{BTreeMap, HashMap};
@@ -71,6 +71,12 @@ impl Fields {
         let expire = expire.flatten().map(|after| (after, action.unwrap_or(ExpiryAction::Stop)));
         let defaults = self.answers("defaults", request.defaults);
         let route = self.optional("route", &request.route);
+        let assurance = match v1::Assurance::try_from(request.assurance) {
+            Ok(v1::Assurance::Unspecified) => Some(None),
+            Ok(v1::Assurance::Local) => Some(Some(Assurance::Local)),
+            Ok(v1::Assurance::Token) => Some(Some(Assurance::Token)),
+            Err(_) => self.wrong("assurance", "must be local or token"),
+        };
         let carried = self.carried(request.carried.unwrap_or_default());
         let draft = Draft {
             content,
@@ -80,6 +86,7 @@ impl Fields {
             carried: carried.unwrap_or_default(),
             route: route.flatten(),
             again: request.again,
+            assurance: assurance.flatten(),
         };
         // What the domain will say of it is said together with what is wrong here.
         if !self.found.is_empty() {

@@ -33,7 +33,11 @@ impl Fields {
         }
     }
 
-    fn wrong<T>(&mut self, field: &str, description: impl Display) -> Option<T> {
+    pub(in crate::grpc) fn wrong<T>(
+        &mut self,
+        field: &str,
+        description: impl Display,
+    ) -> Option<T> {
         self.found.push(Violation::new(field, description.to_string()));
         None
     }
@@ -105,7 +109,7 @@ impl Fields {
         match Secret::read(text).filter(|secret| secret.kind() == kind) {
             Some(secret) => Some(secret),
             None => {
-                let must = format!("must be `{}` and 64 hexadecimal digits", kind.prefix());
+                let must = format!("must be `{}` and 72 hexadecimal digits, whole", kind.prefix());
                 self.wrong(field, must)
             }
         }

@@ -47,6 +47,10 @@ impl<A: Access> Tables<A> {
                 let found = self.standing.get(&content_key(key))?;
                 read(found, || format!("a decline under {}", key.0))?.map(Record::StandingNo)
             }
+            Key::Roster(namespace) => {
+                let found = self.rosters.get(namespace.as_str())?;
+                read(found, || format!("the roster of {namespace}"))?.map(Record::Roster)
+            }
             Key::Clock => {
                 read(self.meta.get(CLOCK)?, || "the clock's mark".into())?.map(Record::Clock)
             }
@@ -71,7 +75,8 @@ impl<A: Access> Tables<A> {
             | Key::Ticket(_)
             | Key::Token(_)
             | Key::Twin(_)
-            | Key::StandingNo(_) => Ok(self.get(key)?.map_or(0, |record| record.revision())),
+            | Key::StandingNo(_)
+            | Key::Roster(_) => Ok(self.get(key)?.map_or(0, |record| record.revision())),
         }
     }
 

@@ -13,6 +13,7 @@
 //! | receipts | request id, 0, caller | the record |
 //! | session_due | time, session | nothing; of the sessions that time alone will change |
 //! | twins, standing | work, digest of the content | the record |
+//! | rosters | namespace | the record |
 //!
 //! Ids begin with their time, so nearly every write lands at the end of its table, and a commit
 //! touches few pages however much is kept.
@@ -45,6 +46,7 @@ const RECEIPTS: TableDefinition<Bytes, Bytes> = TableDefinition::new("receipts")
 const SESSION_DUE: TableDefinition<Pair, ()> = TableDefinition::new("session_due");
 const TWINS: TableDefinition<Content, Bytes> = TableDefinition::new("twins");
 const STANDING: TableDefinition<Content, Bytes> = TableDefinition::new("standing");
+const ROSTERS: TableDefinition<&str, Bytes> = TableDefinition::new("rosters");
 
 /// The clock's mark in `meta`.
 pub(super) const CLOCK: &str = "clock";
@@ -84,6 +86,7 @@ pub(super) struct Tables<A: Access> {
     pub session_due: A::Table<Pair, ()>,
     pub twins: A::Table<Content, Bytes>,
     pub standing: A::Table<Content, Bytes>,
+    pub rosters: A::Table<&'static str, Bytes>,
 }
 
 macro_rules! open {
@@ -103,6 +106,7 @@ macro_rules! open {
             session_due: $txn.open_table(SESSION_DUE)?,
             twins: $txn.open_table(TWINS)?,
             standing: $txn.open_table(STANDING)?,
+            rosters: $txn.open_table(ROSTERS)?,
         })
     };
 }

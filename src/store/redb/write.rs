@@ -96,6 +96,10 @@ impl Tables<Writing<'_>> {
                 let key = content_key(&(no.tree, no.digest));
                 self.standing.insert(&key, encode(no)?.as_slice())?;
             }
+            Record::Roster(roster) => {
+                let namespace = roster.namespace.as_str();
+                self.rosters.insert(namespace, encode(roster)?.as_slice())?;
+            }
             Record::Clock(mark) => self.mark(mark)?,
         }
         Ok(())
@@ -167,6 +171,7 @@ impl Tables<Writing<'_>> {
             Key::Receipt(key) => drop(self.receipts.remove(receipt_key(key).as_slice())?),
             Key::Twin(key) => drop(self.twins.remove(&content_key(key))?),
             Key::StandingNo(key) => drop(self.standing.remove(&content_key(key))?),
+            Key::Roster(namespace) => drop(self.rosters.remove(namespace.as_str())?),
             Key::Clock => drop(self.meta.remove(CLOCK)?),
         }
         Ok(())

@@ -9,7 +9,7 @@ mod plain;
 mod sample;
 mod world;
 
-pub use sample::{Dice, mark, receipt, session, standing_no, ticket, token, twin, work};
+pub use sample::{Dice, mark, receipt, roster, session, standing_no, ticket, token, twin, work};
 pub use world::World;
 
 use super::{
@@ -55,6 +55,7 @@ pub async fn what_is_not_there_is_none(store: &dyn Store) {
         Key::Receipt(receipt(1, "a caller").key),
         Record::Twin(twin(1).into()).key(),
         Record::StandingNo(standing_no(1).into()).key(),
+        Record::Roster(roster(1).into()).key(),
         Key::Clock,
     ];
     assert_eq!(store.load(&keys).await, Ok(vec![None; keys.len()]));
@@ -83,6 +84,7 @@ pub async fn what_is_written_is_loaded(store: &dyn Store) {
         Record::Receipt(receipt(1, "a caller").into()),
         Record::Twin(twin(1).into()),
         Record::StandingNo(standing_no(1).into()),
+        Record::Roster(roster(1).into()),
         Record::Clock(mark(5)),
     ];
     let keys: Vec<_> = records.iter().rev().map(Record::key).collect();

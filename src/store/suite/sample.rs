@@ -1,11 +1,11 @@
 //! Records to write, and dice to choose by.
 
 use crate::ask::{
-    AskId, Content, ContentDigest, Namespace, PersonName, SessionId, SessionRef, StandingNo,
+    Actor, AskId, Content, ContentDigest, Namespace, PersonName, SessionId, SessionRef, StandingNo,
     Timestamp, Twin, WorkId,
 };
 use crate::session::{
-    Kind, Principal, Secret, SecretHash, Session, Standing, Ticket, Token, Work, WorkManner,
+    Kind, Principal, Roster, Secret, SecretHash, Session, Standing, Ticket, Token, Work, WorkManner,
 };
 use crate::store::{ClockMark, ReceiptKey, StoredReceipt, Subject};
 use std::str::FromStr;
@@ -77,6 +77,8 @@ pub fn session(number: u8) -> Session {
         answers_asks: true,
         wakeable: number.is_multiple_of(2),
         alive_until: Timestamp::from_millis(1_000 * u64::from(number)),
+        tickets_from: 0,
+        revokes: false,
     }
 }
 
@@ -108,18 +110,14 @@ pub fn ticket(number: u8) -> Ticket {
         expire_time: Timestamp::from_millis(9),
         spent_by: None,
         void: false,
+        stay: 0,
     }
 }
 
 /// The token of that session.
 pub fn token(number: u8) -> Token {
-    Token {
-        secret: secret(Kind::Session, number),
-        namespace: Namespace::default(),
-        revision: 1,
-        principal: Principal::Session(reference(number)),
-        void: false,
-    }
+    let principal = Principal::Session(reference(number));
+    Token::new(secret(Kind::Session, number), Namespace::default(), principal)
 }
 
 /// A receipt of `caller` for the request of that number.
@@ -151,6 +149,7 @@ pub fn standing_no(number: u8) -> StandingNo {
         until: Timestamp::from_millis(9),
         again: 0,
         revision: 1,
+        assurance: None,
     }
 }
 
@@ -160,6 +159,14 @@ fn digest() -> ContentDigest {
 
 fn ask_id(number: u8) -> AskId {
     AskId::new(Timestamp::from_millis(u64::from(number)), [number; 6])
+}
+
+/// Who is known in a namespace, where a person of that number was added to it.
+pub fn roster(number: u8) -> Roster {
+    let time = Timestamp::from_millis(u64::from(number));
+    let fresh = Roster::new(Namespace::default(), &Actor::Timer, time);
+    let person = name(&format!("person-{number}"));
+    fresh.add(&person, &Actor::Timer, time).ok().flatten().expect("there is room for one")
 }
 
 /// The clock's mark at a moment.

@@ -4,7 +4,7 @@
 use super::plain::{lists, scopes};
 use super::sample::{Dice, mark, name, receipt, reference, session, work};
 use crate::ask::{
-    Actor, Answer, Answers, Ask, AskId, Carried, Command, Content, Crowd, Draft, Event,
+    Actor, Answer, Answers, Ask, AskId, Assurance, Carried, Command, Content, Crowd, Draft, Event,
     ExpiryAction, Filing, Gone, Hop, Idle, NoticeWhy, Now, PersonName, Plan, Policy, Priority,
     Question, QuestionOption, SessionId, Span, Target, Timestamp, WorkId, decide, evolve, fold,
 };
@@ -265,6 +265,7 @@ impl World {
                 carried: Carried::default(),
                 route: None,
                 again: false,
+                assurance: None,
             },
             asker: self.anyone(),
             host: name(self.dice.pick::<&str>(&HOSTS)),
@@ -276,6 +277,7 @@ impl World {
             policy: Policy::default(),
             crowd: Crowd::default(),
             standing: None,
+            assurance: None,
         }
     }
 
@@ -314,8 +316,13 @@ impl World {
         let spoken = Actor::Person(person.clone());
         match self.dice.roll(17) {
             0 => Command::AnswerAgent { by: waiting, digest, answers, standing: None },
-            1 => Command::Answer { by: person, digest, answers },
-            2 => Command::Decline { by: person, digest, note: Some("no".into()) },
+            1 => Command::Answer { assurance: Assurance::Local, by: person, digest, answers },
+            2 => Command::Decline {
+                assurance: Assurance::Local,
+                by: person,
+                digest,
+                note: Some("no".into()),
+            },
             3 => Command::Escalate { by: spoken, hop: ask.hop.index, reason: None, idle },
             4 => Command::Withdraw { by: asker, note: None },
             5 => Command::Say { by: spoken, text: "hm".into() },

@@ -4,10 +4,14 @@ mod calls;
 mod credentials;
 mod fields;
 mod line;
+mod namespaces;
+mod people;
+mod principals;
 mod races;
 mod reasons;
 mod resume;
 mod stop;
+mod tokens;
 
 use crate::bench::{Bench, PATIENCE};
 use askway::ask::Timestamp;
@@ -62,7 +66,15 @@ impl Daemon {
     }
 
     async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let bench = Bench::set(store, Manual::at(wall_clock()), settings).await;
+        Self::set(store, wall_clock(), settings).await
+    }
+
+    async fn at(time: Timestamp) -> Self {
+        Self::set(Arc::new(Mem::default()), time, Settings::default()).await
+    }
+
+    async fn set(store: Arc<dyn Store>, time: Timestamp, settings: Settings) -> Self {
+        let bench = Bench::set(store, Manual::at(time), settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -93,6 +105,28 @@ impl Daemon {
     /// The daemon's own user, on the socket.
     fn local(&self) -> Client {
         Client::new(self.unix(), None)
+    }
+
+    /// The owner, by a token that was made for them, good for so many seconds.
+    async fn token_for_owner(&self, seconds: Option<i64>) -> (Client, v1::Token) {
+        let person = v1::create_token_request::Principal::Person("owner".into());
+        let ttl = seconds.map(|seconds| prost_types::Duration { seconds, nanos: 0 });
+        let (secret, token) = self.token("", person, ttl).await;
+        (Client::new(self.tcp(), Some(secret)), token)
+    }
+
+    /// A token that the daemon's own user makes for `principal` in `namespace`.
+    async fn token(
+        &self,
+        namespace: &str,
+        principal: v1::create_token_request::Principal,
+        ttl: Option<prost_types::Duration>,
+    ) -> (Secret, v1::Token) {
+        let (principal, namespace) = (Some(principal), namespace.to_owned());
+        let request = v1::CreateTokenRequest { principal, namespace, ttl, ..Default::default() };
+        let made = self.local().create_token(request).await.unwrap();
+        assert_eq!(made.receipt.unwrap().result(), v1::Result::Accepted);
+        (Secret::read(&made.secret).expect("a whole token"), made.token.unwrap())
     }
 
     async fn root(&self, address: Address) -> Agent {

@@ -37,6 +37,7 @@ reasons! {
     NotAsker not_asker,
     LastHop last_hop,
     Stale stale,
+    AssuranceTooLow assurance_too_low,
     Claimed claimed,
     NotClaimed not_claimed,
     TooManyTurns too_many_turns,
@@ -52,6 +53,7 @@ reasons! {
     WorkCycle work_cycle,
     BadTicket bad_ticket,
     TicketExpired ticket_expired,
+    RosterFull roster_full,
     SessionPaused session_paused,
     SessionActive session_active,
     SessionEnded session_ended,
@@ -61,6 +63,8 @@ reasons! {
     RevisionAhead revision_ahead,
     NoCredential no_credential,
     BadCredential bad_credential,
+    CredentialRevoked credential_revoked,
+    CredentialExpired credential_expired,
     WrongPrincipal wrong_principal,
     NotHolder not_holder,
     RequestIdReused request_id_reused,
@@ -126,6 +130,38 @@ async fn not_sender() -> String {
     refused(scene.worker.client.answer_agent(answer_agent(&scene.ask)).await.unwrap())
 }
 
+async fn roster_full() -> String {
+    let daemon = Daemon::start().await;
+    let local = daemon.local();
+    let add = |number: usize| v1::AddPersonRequest {
+        name: format!("person-{number}"),
+        ..Default::default()
+    };
+    // The owner is one of them.
+    for number in 1..limits::PEOPLE {
+        let added = local.add_person(add(number)).await.unwrap().receipt.unwrap();
+        assert_eq!(added.result(), v1::Result::Accepted);
+    }
+    turned_down(local.add_person(add(0)).await.unwrap().receipt)
+}
+
+async fn credential_revoked() -> String {
+    let daemon = Daemon::start().await;
+    let (client, token) = daemon.token_for_owner(None).await;
+    assert_eq!(client.status().await.unwrap().caller, "person owner");
+    let revoke = v1::RevokeTokenRequest { token_id: token.id, ..Default::default() };
+    daemon.local().revoke_token(revoke).await.unwrap();
+    fault(client.status().await)
+}
+
+async fn credential_expired() -> String {
+    let daemon = Daemon::start().await;
+    let (client, _) = daemon.token_for_owner(Some(2)).await;
+    assert_eq!(client.status().await.unwrap().caller, "person owner");
+    daemon.bench.advance(askway::ask::Span::from_secs(2));
+    fault(client.status().await)
+}
+
 async fn not_asker() -> String {
     let scene = Scene::new().await;
     let reply = v1::ReplyRequest { ask_id: scene.id(), text: "so?".into(), ..Default::default() };
@@ -145,6 +181,14 @@ async fn stale() -> String {
     let scene = Scene::new().await;
     let old = v1::AnswerRequest { content_digest: "0".repeat(64), ..answer(&scene.ask) };
     refused(scene.owner.answer(old).await.unwrap())
+}
+
+async fn assurance_too_low() -> String {
+    let scene = Scene::new().await;
+    let assurance = v1::Assurance::Token.into();
+    let demanding = v1::AskRequest { assurance, ..question("sure?") };
+    let ask = accepted(scene.worker.client.ask(demanding).await.unwrap());
+    refused(scene.owner.answer(answer(&ask)).await.unwrap())
 }
 
 async fn claimed() -> String {

@@ -76,6 +76,7 @@ pub(super) fn cause(cause: v1::HopCause) -> Option<&'static str> {
         v1::HopCause::Refused => Some("it was moved on"),
         v1::HopCause::SenderGone => Some("who was asked is gone"),
         v1::HopCause::SenderBlocked => Some("who was asked waits for this work"),
+        v1::HopCause::NeedsPerson => Some("a person must answer it"),
         v1::HopCause::AskersExpiry => Some("the asker's own deadline came"),
     }
 }

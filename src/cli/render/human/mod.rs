@@ -7,6 +7,7 @@ mod expiry;
 mod history;
 mod list;
 mod page;
+mod people;
 mod sessions;
 mod table;
 mod waiting;
@@ -15,6 +16,7 @@ mod whole;
 pub use delivery::{deliveries, delivery};
 pub use history::history;
 pub use list::{Inbox, elsewhere, listed};
+pub use people::{person_line, token_line};
 pub use sessions::{sessions, status};
 pub use waiting::{progress, waited_on};
 pub use whole::ask;
@@ -68,7 +70,11 @@ pub fn outcome_line(outcome: &v1::Outcome) -> String {
             let who = actor(outcome.by.as_ref());
             format!("{kind} by {who} (who said no before, to {before})")
         }
-        Some(_) => format!("{kind} by {}", actor(outcome.by.as_ref())),
+        Some(_) => {
+            let worth = words::assurance(outcome.assurance());
+            let worth = worth.map(|worth| format!(" (assurance {worth})")).unwrap_or_default();
+            format!("{kind} by {}{worth}", actor(outcome.by.as_ref()))
+        }
         None => kind.to_owned(),
     }
 }
@@ -83,6 +89,9 @@ fn standing(ask: &v1::Ask) -> Option<String> {
         0 => {}
         1 => parts.push("asked again, once, after a person's no".to_owned()),
         times => parts.push(format!("asked again, {times} times, after a person's no")),
+    }
+    if let Some(worth) = words::assurance(ask.required_assurance()) {
+        parts.push(format!("demands a person's word of assurance {worth}"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

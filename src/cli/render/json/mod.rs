@@ -3,6 +3,7 @@
 
 mod deliveries;
 mod fault;
+mod people;
 mod sessions;
 mod shapes;
 mod way;
@@ -14,6 +15,7 @@ use crate::client::Address;
 use crate::grpc::v1;
 use deliveries::Delivered;
 use fault::{Failed, Fault, Field};
+use people::{Made, Person, Token};
 use serde::Serialize;
 use sessions::{Sent, Session, SessionReceipt, Status};
 pub use shapes::time;
@@ -88,6 +90,28 @@ pub fn session_receipt(receipt: &v1::SessionReceipt, session: Option<&v1::Sessio
         replayed: receipt.replayed,
         reason: text(&receipt.reason),
         session: session.map(Session::of),
+    })
+}
+
+/// One line for a person.
+pub fn person(person: &v1::Person) -> String {
+    line(&Person::of(person))
+}
+
+/// One line for a token, without what it is.
+pub fn token(token: &v1::Token) -> String {
+    line(&Token::of(token))
+}
+
+/// One line for a token that was made; with what it is, where that is `shown` here and now.
+pub fn made(made: &v1::CreateTokenResponse, shown: bool) -> String {
+    let receipt = made.receipt.clone().unwrap_or_default();
+    line(&Made {
+        result: words::result(receipt.result()),
+        replayed: receipt.replayed,
+        reason: text(&receipt.reason),
+        token: made.token.as_ref().map(Token::of),
+        secret: text(&made.secret).filter(|_| shown),
     })
 }
 

@@ -45,6 +45,7 @@ pub struct Ask<'a> {
     pub expiry: Option<Expiry<'a>>,
     pub awaiting_reply: bool,
     pub asked_again: u32,
+    pub required_assurance: Option<&'static str>,
     pub asker_gone_time: Option<String>,
     pub seen: Vec<Seen<'a>>,
     /// Every hop, with when it was, is or will be asked.
@@ -132,6 +133,8 @@ pub struct Outcome<'a> {
     pub time: Option<String>,
     /// The ask whose decline still stood, and declined this one too.
     pub stands_from: Option<&'a str>,
+    /// How surely the person who ended it is who they say.
+    pub assurance: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -236,6 +239,7 @@ impl<'a> Ask<'a> {
             expiry: ask.expiry.as_ref().map(Expiry::of),
             awaiting_reply: ask.awaiting_reply,
             asked_again: ask.asked_again,
+            required_assurance: words::assurance(ask.required_assurance()),
             asker_gone_time: time(ask.asker_gone_time),
             seen: ask.seen.iter().map(Seen::of).collect(),
             route: way::stages(ask, events),
@@ -337,6 +341,7 @@ impl<'a> Outcome<'a> {
             note: outcome.note.as_deref(),
             time: time(outcome.settle_time),
             stands_from: text(&outcome.stands_from_ask_id),
+            assurance: words::assurance(outcome.assurance()),
         }
     }
 }

@@ -51,6 +51,7 @@ fn open() -> Value {
         },
         "awaiting_reply": false,
         "asked_again": 0,
+        "required_assurance": null,
         "asker_gone_time": null,
         "seen": [],
         "route": way(
@@ -164,7 +165,7 @@ fn a_settled_ask_says_how_it_ended_and_whether_the_asker_knows() {
     for (kind, name, answers, by, note) in table {
         let outcome = json!({
             "kind": name, "answers": answers, "by": by, "note": note,
-            "time": "2026-01-02T03:04:10.678Z", "stands_from": null,
+            "time": "2026-01-02T03:04:10.678Z", "stands_from": null, "assurance": null,
         });
         let settled = with(
             open(),

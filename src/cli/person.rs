@@ -1,0 +1,109 @@
+//! `askway person`: who may answer here.
+
+use super::render::{human, json};
+use super::typed::Intent;
+use super::{Context, Exit, Failure, Out, receipt};
+use crate::ask::PersonName;
+use crate::grpc::v1;
+
+const HELP: &str = "\
+Examples:
+  askway person add ann
+  askway person ls
+  askway person rm ann
+
+You must be the daemon's user, or the person `owner`. Whoever is added has no token yet:
+  askway token create --person ann";
+
+/// What to do with people.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Deed {
+    /// Add a person
+    Add(Who),
+    /// List them
+    Ls {
+        /// The namespace; yours where nothing is said
+        #[arg(long, value_name = "NAME")]
+        namespace: Option<String>,
+    },
+    /// Remove a person: their tokens are void, and what waits on them alone moves on
+    Rm(Who),
+}
+
+#[derive(Debug, clap::Args)]
+struct Who {
+    /// The person's name
+    name: PersonName,
+    /// The namespace; yours where nothing is said
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    #[command(flatten)]
+    intent: Intent,
+}
+
+/// Does it.
+pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
+    let client = context.as_host()?;
+    match args.deed {
+        Deed::Ls { namespace } => {
+            let people = client.list_people(&namespace.unwrap_or_default()).await?;
+            let now = human::now();
+            for person in &people {
+                out.line(&match out.json {
+                    true => json::person(person),
+                    false => human::person_line(person, now),
+                })?;
+            }
+            out.flush()?;
+            Ok(Exit::Done)
+        }
+        Deed::Add(who) => {
+            let name = who.name.to_string();
+            let request = v1::AddPersonRequest {
+                request_id: who.intent.into_id(),
+                name: name.clone(),
+                namespace: who.namespace.clone().unwrap_or_default(),
+            };
+            let receipt = client.add_person(request).await?.receipt;
+            let place = who.namespace.map(|n| format!(" --namespace {n}")).unwrap_or_default();
+            let exit = said(receipt, out, &format!("{name} may answer here"))?;
+            out.note(&format!("a token for them: askway token create --person {name}{place}"));
+            Ok(exit)
+        }
+        Deed::Rm(who) => {
+            let name = who.name.to_string();
+            let request = v1::RemovePersonRequest {
+                request_id: who.intent.into_id(),
+                name: name.clone(),
+                namespace: who.namespace.unwrap_or_default(),
+            };
+            let receipt = client.remove_person(request).await?.receipt;
+            said(receipt, out, &format!("{name} may answer here no more"))
+        }
+    }
+}
+
+/// Prints a receipt, or the sentence where it was accepted.
+pub(super) fn said(
+    receipt: Option<v1::SessionReceipt>,
+    out: &mut Out,
+    sentence: &str,
+) -> Result<Exit, Failure> {
+    if out.json {
+        out.line(&json::session_receipt(&receipt.clone().unwrap_or_default(), None))?;
+    }
+    let exit = receipt::session_verdict(receipt.as_ref())?;
+    if !out.json {
+        let again = if receipt.is_some_and(|r| r.replayed) { " (done before)" } else { "" };
+        out.line(&format!("{sentence}{again}"))?;
+    }
+    out.flush()?;
+    Ok(exit)
+}

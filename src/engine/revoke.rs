@@ -1,0 +1,104 @@
+//! What follows from a revocation beyond its own commit: the sessions below a revoked one are revoked,
+//! the asks that would have reached a removed person are told. Both are done before the caller has
+//! its reply; the records say that they are under way, so the sweep finishes them after a crash.
+
+use super::Engine;
+use super::request::{Deed, OnRoster};
+use crate::ask::{Command, Namespace, PersonName, SessionId};
+use crate::error::Error;
+use crate::session;
+use crate::store::{Key, Record, Scope, SessionScope};
+use futures_util::future::join_all;
+
+/// Sessions or asks read at once.
+const AT_ONCE: usize = 256;
+
+impl Engine {
+    /// Revokes every session below `head`, which is revoked: from the top down, so that nothing can be
+    /// enrolled by a ticket of one that has been passed. Nothing where that was done.
+    ///
+    /// # Errors
+    ///
+    /// As every request.
+    pub async fn revoke_below(&self, head: SessionId) -> Result<(), Error> {
+        let _step = self.shared.revoking.lock().await;
+        let mut left = vec![head];
+        while let Some(id) = left.pop() {
+            let session = match self.store().load(&[Key::Session(id)]).await?.pop().flatten() {
+                Some(Record::Session(session)) => session,
+                _ => continue,
+            };
+            if !session.revokes {
+                continue;
+            }
+            let mut after = None;
+            loop {
+                let family = SessionScope::Family(id);
+                let some = self.store().sessions(&family, after, AT_ONCE).await?;
+                let Some(last) = some.last() else { break };
+                after = Some(last.id);
+                for below in some.iter().filter(|below| below.id != id) {
+                    let revoke = session::Command::Revoke;
+                    self.submit_own(Deed::OnSession(below.id, revoke)).await?;
+                    left.push(below.id);
+                }
+            }
+            let done = session::Command::RevokedBelow;
+            self.submit_own(Deed::OnSession(id, done)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells every open ask that would reach a removed person of `namespace` that they are gone: those
+    /// that wait on them alone move on.
+    ///
+    /// # Errors
+    ///
+    /// As every request.
+    pub async fn move_from_removed(&self, namespace: &Namespace) -> Result<(), Error> {
+        let _step = self.shared.revoking.lock().await;
+        let key = Key::Roster(namespace.clone());
+        let roster = match self.store().load(&[key]).await?.pop().flatten() {
+            Some(Record::Roster(roster)) => roster,
+            _ => return Ok(()),
+        };
+        for person in roster.to_sweep() {
+            self.tell_asks(namespace, person).await?;
+            let swept = OnRoster::Swept(person.clone());
+            self.submit_own(Deed::OnRoster(namespace.clone(), Box::new(swept))).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_asks(&self, namespace: &Namespace, person: &PersonName) -> Result<(), Error> {
+        let (scope, mut after) = (Scope::Open(namespace.clone()), None);
+        loop {
+            let asks = self.store().list(&scope, after, AT_ONCE).await?.asks;
+            let Some((last, _)) = asks.last() else { return Ok(()) };
+            after = Some(*last);
+            let told = asks.iter().map(|(ask, _)| {
+                let gone = Command::PersonGone { person: person.clone(), idle: Vec::new() };
+                self.submit_own(Deed::OnAsk(*ask, Box::new(gone)))
+            });
+            for reply in join_all(told).await {
+                // What was purged since it was listed waits on nobody.
+                if !matches!(reply, Err(Error::NotFound(_))) {
+                    reply?;
+                }
+            }
+        }
+    }
+
+    /// Finishes what an earlier run of the daemon began.
+    pub(super) async fn finish_removals(&self) -> Result<(), Error> {
+        let main = Namespace::default();
+        let key = Key::Roster(main.clone());
+        let Some(Record::Roster(roster)) = self.store().load(&[key]).await?.pop().flatten() else {
+            return Ok(());
+        };
+        for namespace in [&main].into_iter().chain(&roster.namespaces) {
+            self.move_from_removed(namespace).await?;
+        }
+        Ok(())
+    }
+}

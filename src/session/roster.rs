@@ -1,0 +1,187 @@
+//! Who is known in a namespace: its people, and which tokens were made for them and for hosts. One
+//! record for each namespace, so that whatever looks at one of them is guarded against a change of
+//! any: a token is never made for a person who is being removed.
+
+use super::{SecretHash, Token};
+use crate::ask::{Actor, Namespace, PersonName, Timestamp, TokenId, limits};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The people and tokens of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roster {
+    /// Whose it is.
+    pub namespace: Namespace,
+    /// How often it was written.
+    pub revision: u64,
+    /// The people there are, and those who were removed: a configuration that names one of these does
+    /// not bring them back.
+    pub people: BTreeMap<PersonName, Member>,
+    /// The tokens that have an id and are not revoked.
+    pub tokens: BTreeMap<TokenId, SecretHash>,
+    /// In the roster of `default`: the other namespaces that have one.
+    #[serde(default)]
+    pub namespaces: BTreeSet<Namespace>,
+}
+
+/// A person of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Who added them, or removed them.
+    pub by: Actor,
+    /// When.
+    pub time: Timestamp,
+    /// Whether they were removed.
+    pub removed: bool,
+    /// Whether the asks that would reach them have yet to be told.
+    pub sweep: bool,
+}
+
+/// Why nothing may be done to a roster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RosterDenied {
+    /// `owner` is the last resort of every route.
+    OwnerStays,
+    /// There is no such person.
+    NoPerson(PersonName),
+    /// There is no such token.
+    NoToken(TokenId),
+    /// As many people as there may be.
+    TooManyPeople,
+    /// As many tokens as there may be.
+    TooManyTokens,
+    /// As many namespaces as there may be.
+    TooManyNamespaces,
+}
+
+impl Roster {
+    /// The roster of a namespace in which nothing was done yet: its owner is there.
+    pub fn new(namespace: Namespace, by: &Actor, time: Timestamp) -> Self {
+        let owner = Member { by: by.clone(), time, removed: false, sweep: false };
+        Self {
+            namespace,
+            revision: 0,
+            people: BTreeMap::from([(PersonName::owner(), owner)]),
+            tokens: BTreeMap::new(),
+            namespaces: BTreeSet::new(),
+        }
+    }
+
+    /// Whether there is such a person now.
+    pub fn has(&self, person: &PersonName) -> bool {
+        self.people.get(person).is_some_and(|member| !member.removed)
+    }
+
+    /// Those there are.
+    pub fn members(&self) -> impl Iterator<Item = (&PersonName, &Member)> {
+        self.people.iter().filter(|(_, member)| !member.removed)
+    }
+
+    /// With a person; none where they are there.
+    ///
+    /// # Errors
+    ///
+    /// When there are as many as may be.
+    pub fn add(
+        &self,
+        person: &PersonName,
+        by: &Actor,
+        time: Timestamp,
+    ) -> Result<Option<Self>, RosterDenied> {
+        if self.has(person) {
+            return Ok(None);
+        }
+        if self.members().count() >= limits::PEOPLE {
+            return Err(RosterDenied::TooManyPeople);
+        }
+        let mut next = self.next();
+        let member = Member { by: by.clone(), time, removed: false, sweep: false };
+        next.people.insert(person.clone(), member);
+        Ok(Some(next))
+    }
+
+    /// Without a person. Their tokens are the caller's to void.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it is the owner.
+    pub fn remove(
+        &self,
+        person: &PersonName,
+        by: &Actor,
+        time: Timestamp,
+    ) -> Result<Self, RosterDenied> {
+        if *person == PersonName::owner() {
+            return Err(RosterDenied::OwnerStays);
+        }
+        if !self.has(person) {
+            return Err(RosterDenied::NoPerson(person.clone()));
+        }
+        let mut next = self.next();
+        let member = Member { by: by.clone(), time, removed: true, sweep: true };
+        next.people.insert(person.clone(), member);
+        // Who was removed long ago is forgotten before the list has no end.
+        while next.people.len() > limits::PEOPLE + limits::PEOPLE_REMOVED {
+            let gone = next.people.iter().filter(|(_, member)| member.removed && !member.sweep);
+            let Some(oldest) = gone.min_by_key(|(_, member)| member.time) else { break };
+            let oldest = oldest.0.clone();
+            next.people.remove(&oldest);
+        }
+        Ok(next)
+    }
+
+    /// The asks that would have reached a removed person have been told; none where they were.
+    pub fn swept(&self, person: &PersonName) -> Option<Self> {
+        let mut next = self.next();
+        let member = next.people.get_mut(person).filter(|member| member.removed && member.sweep)?;
+        member.sweep = false;
+        Some(next)
+    }
+
+    /// Those whose asks have yet to be told that they were removed.
+    pub fn to_sweep(&self) -> impl Iterator<Item = &PersonName> {
+        self.people.iter().filter(|(_, member)| member.sweep).map(|(person, _)| person)
+    }
+
+    /// With a token that has an id.
+    ///
+    /// # Errors
+    ///
+    /// When there are as many as may be.
+    pub fn with_token(&self, id: TokenId, token: &Token) -> Result<Self, RosterDenied> {
+        let mut next = self.next();
+        next.tokens.insert(id, token.secret);
+        match next.tokens.len() > limits::TOKENS {
+            true => Err(RosterDenied::TooManyTokens),
+            false => Ok(next),
+        }
+    }
+
+    /// Without these tokens.
+    pub fn without_tokens(&self, ids: &[TokenId]) -> Self {
+        let mut next = self.next();
+        next.tokens.retain(|id, _| !ids.contains(id));
+        next
+    }
+
+    /// With one more namespace beside `default`; none where it is known.
+    ///
+    /// # Errors
+    ///
+    /// When there are as many as may be.
+    pub fn with_namespace(&self, namespace: &Namespace) -> Result<Option<Self>, RosterDenied> {
+        if self.namespaces.contains(namespace) {
+            return Ok(None);
+        }
+        if self.namespaces.len() >= limits::NAMESPACES {
+            return Err(RosterDenied::TooManyNamespaces);
+        }
+        let mut next = self.next();
+        next.namespaces.insert(namespace.clone());
+        Ok(Some(next))
+    }
+
+    fn next(&self) -> Self {
+        Self { revision: self.revision + 1, ..self.clone() }
+    }
+}
