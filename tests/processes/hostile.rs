@@ -55,8 +55,8 @@ fn rule_21_the_program_sends_a_terminal_nothing_of_theirs() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let ids = runtime.expect("a runtime").block_on(file(&daemon, &texts));
     let mut all = vec![vec!["inbox".to_owned()], vec!["inbox".to_owned(), "--all".to_owned()]];
-    // Each harm once: its wrappings are looked at where no process is needed for each.
-    for id in ids.iter().step_by(5) {
+    // Some of each wrapping: the others are looked at where that needs no process for each.
+    for id in ids.iter().step_by(13) {
         all.push(vec!["show".to_owned(), id.clone()]);
         all.push(vec!["log".to_owned(), id.clone()]);
     }
