@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use askway::ask::{
-    Assurance, Cause, Draft, ExpiryAction, Idle, Plan, PlanHop, PlanTo, Plans, Policy, Span,
+    Assurance, Cause, Draft, ExpiryAction, Idle, Plan, PlanHop, PlanTo, Plans, Span,
 };
 use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
@@ -82,7 +82,7 @@ async fn a_route_demands_it_too_and_silence_stands_for_nobody() {
     let plan = Plan::new("sure".parse().unwrap(), vec![owner], 1, hour).unwrap();
     let routes = Plans::new([plan.demanding(Some(Assurance::Token))], hour);
     let clock = Manual::at(askway::ask::Timestamp::from_millis(1_800_000_000_000));
-    let settings = Settings { routes, policy: Policy::default() };
+    let settings = Settings { routes, ..Settings::default() };
     let bench = Bench::set(Arc::new(Mem::default()), clock, settings).await;
     let lead = bench.root("lead").await;
     let on_route = |draft: Draft| Draft { route: Some("sure".parse().unwrap()), ..draft };

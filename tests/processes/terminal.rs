@@ -6,6 +6,7 @@ use askway::cli::place;
 use portable_pty::{Child, ChildKiller, CommandBuilder, MasterPty, PtySize, SlavePty};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
@@ -67,6 +68,10 @@ fn size(rows: u16, cols: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
+fn some(size: u16) -> NonZeroU16 {
+    NonZeroU16::new(size).expect("a terminal has a size")
+}
+
 impl Terminal {
     /// The program with these arguments, as the session of the token, else as the person.
     pub fn run(daemon: &Daemon, token: Option<&str>, arguments: &[&str]) -> Self {
@@ -98,7 +103,7 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).expect("it starts");
         let screen = Arc::new(Screen::default());
         *screen.shown.lock().unwrap() =
-            Some(vt100::Parser::new_with_callbacks(ROWS, COLUMNS, 0, Calls::default()));
+            Some(vt100::Parser::new_with_callbacks(some(ROWS), some(COLUMNS), 0, Calls::default()));
         let mut output = pair.master.try_clone_reader().expect("its output");
         let shown = screen.clone();
         thread::spawn(move || {
@@ -177,7 +182,7 @@ impl Terminal {
     /// Makes it so wide and high, as whoever drags its corner does.
     pub fn resize(&self, rows: u16, columns: u16) {
         if let Some(parser) = &mut *self.screen.shown.lock().unwrap() {
-            parser.screen_mut().set_size(rows, columns);
+            parser.screen_mut().set_size(some(rows), some(columns));
         }
         self.master.resize(size(rows, columns)).expect("it has another size");
     }

@@ -1,7 +1,7 @@
 //! People: added, removed, and what waits on them.
 
 use super::*;
-use askway::ask::{PersonName, Plan, PlanHop, PlanTo, Plans, Policy, Span};
+use askway::ask::{PersonName, Plan, PlanHop, PlanTo, Plans, Span};
 use askway::client::ClientError;
 use v1::create_token_request::Principal as Named;
 
@@ -35,7 +35,7 @@ fn routes(first: &[&[&str]]) -> Settings {
     };
     let hops = first.iter().enumerate().map(hop).collect();
     let plan = Plan::new("default".parse().unwrap(), hops, 1, hour).unwrap();
-    Settings { routes: Plans::new([plan], hour), policy: Policy::default() }
+    Settings { routes: Plans::new([plan], hour), ..Settings::default() }
 }
 
 fn waits_on(ask: &v1::Ask) -> Vec<String> {
