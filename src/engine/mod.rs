@@ -18,6 +18,7 @@
 mod batch;
 pub mod clock;
 mod holds;
+mod hops;
 mod hosts;
 pub mod hub;
 mod on_asks;

@@ -5,7 +5,6 @@ mod command_line;
 mod daemon;
 mod deliveries;
 mod demo;
-mod identity;
 mod kills;
 mod rules;
 mod run;
