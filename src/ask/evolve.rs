@@ -138,10 +138,7 @@ fn apply(ask: &mut Ask, event: &Event) {
         }
         EventKind::Released { .. } | EventKind::ClaimLapsed { .. } => run_on(ask, time),
         EventKind::Acknowledged { delivery } => acknowledge(ask, *delivery, time),
-        EventKind::PersonGone { person } => {
-            let route = std::mem::replace(&mut ask.route, super::Route { hops: Vec::new() });
-            ask.route = route.with_people(|one| one != person);
-        }
+        EventKind::PersonGone { person } => ask.route.drop_person(person),
         EventKind::SenderTold { .. } => ask.sender_told = true,
         EventKind::Noticed { .. } => {} // all of it is the notice's own
         EventKind::Undeliverable { reason } => {

@@ -96,6 +96,15 @@ impl Route {
         self
     }
 
+    /// Without this person, wherever they would be asked.
+    pub(super) fn drop_person(&mut self, person: &PersonName) {
+        for hop in &mut self.hops {
+            if let Target::People { people, .. } = &mut hop.to {
+                people.retain(|one| one != person);
+            }
+        }
+    }
+
     /// The same, without the sessions.
     pub fn of_people(&self) -> Self {
         let people = self.hops.iter().filter(|hop| hop.to.session().is_none());

@@ -19,6 +19,7 @@
 mod batch;
 pub mod clock;
 mod holds;
+mod hops;
 mod hosts;
 pub mod hub;
 mod notices;

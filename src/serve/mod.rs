@@ -162,18 +162,18 @@ async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> 
         .map(|person| (place::person_token(&person), Kind::Person, Principal::Person(person)));
     for (place, kind, principal) in people.chain([host]) {
         let path = config.data.join(place);
-        let failed = |error: crate::error::Error| store_failed(&path, &error);
+        let failed = |error: &dyn fmt::Display| store_failed(&path, &error);
         if let Principal::Person(person) = &principal
-            && !service.is_welcome(person).await.map_err(failed)?
+            && !service.is_welcome(person).await.map_err(|error| failed(&error))?
         {
             tracing::warn!(%person, "a route names somebody who was removed; they are not asked");
             continue;
         }
         let secret = folder::token(&path, kind)?;
-        if !service.install(principal.clone(), &secret).await.map_err(failed)? {
+        if !service.install(principal.clone(), &secret).await.map_err(|error| failed(&error))? {
             tracing::warn!(file = %path.display(), "a token here was revoked; it is made anew");
             let secret = folder::new_token(&path, kind)?;
-            service.install(principal, &secret).await.map_err(failed)?;
+            service.install(principal, &secret).await.map_err(|error| failed(&error))?;
         }
     }
     Ok(())

@@ -59,7 +59,7 @@ LoseHold by      .                 lost+sweep        .                 .        
 Pause by         paused+sweep+stay paused+sweep+stay .                 paused+stay      .                 !Ended
 Resume by        !Active           !Active           active+stay+token active+stay+token+loose active+stay+token !Ended
 End by           ended+sweep+stay  ended+sweep+stay  ended+sweep+stay  ended+sweep+stay ended+sweep+stay  .
-Revoke by        paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets paused+sweep+stay+tickets sweep+tickets
+Revoke by        paused+sweep+stay+tickets paused+sweep+stay+tickets sweep+stay+tickets paused+sweep+stay+tickets sweep+stay+tickets sweep+tickets
 RevokedBelow by  .                 .                 .                 .                .                 .
 UseToken its     used              used              used              used             used              !Ended
 UseToken old     .                 .                 .                 .                .                 !Ended

@@ -144,7 +144,7 @@ hops = []
         "11: route.climb.hops[7].timeout: must be from 1ms to 7d",
         "12: route.climb.hops[8].to: must be a string, in quotes",
         "14: route.climb.repeat: must be a whole number from 1 to 10",
-        "15: route.climb.again: is no key; keys are hops, repeat",
+        "15: route.climb.again: is no key; keys are hops, repeat, assurance",
         &format!("16: route.a b: {name}; it is `a b`"),
         &format!("17: route.a b.hops[0].to: {last}"),
         "19: route.empty.hops: must name who is asked, people at the end",
@@ -178,7 +178,7 @@ fn tables_that_are_none_say_what_they_must_be() {
     assert_eq!(
         faults("[route]\nclimb = 1\n[group]\nbackup = []\n"),
         [
-            "2: route.climb: must be a table; its keys are hops, repeat",
+            "2: route.climb: must be a table; its keys are hops, repeat, assurance",
             "4: group.backup: must be a table; its keys are people",
         ]
     );

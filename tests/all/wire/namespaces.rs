@@ -1,7 +1,7 @@
 //! Namespaces: what is in one tells nothing of another.
 
 use super::*;
-use askway::ask::{AskId, SessionId, TokenId};
+use askway::ask::{AskId, SessionId, Span, TokenId};
 use askway::client::ClientError;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -56,8 +56,10 @@ impl Masks {
             let length = rest[start..].find(|c| !is_part(c)).unwrap_or(rest.len() - start);
             let word = &rest[start..start + length];
             masked.push_str(&rest[..start]);
-            let id =
-                word.split_once('_').is_some_and(|(kind, id)| kind.len() <= 4 && id.len() >= 20);
+            let kinds = ["ask", "ses", "wrk", "tok", "lse"];
+            let id = word
+                .split_once('_')
+                .is_some_and(|(kind, id)| kinds.contains(&kind) && matches!(id.len(), 16 | 20));
             if id {
                 let next = format!("<{}>", self.0.len());
                 masked.push_str(self.0.entry(word.to_owned()).or_insert(next));
@@ -89,7 +91,11 @@ impl Told {
 
 /// Everything that can be called, in `default`, with ids of its own and of the other's.
 async fn script(daemon: &Daemon, other: &Busy) -> Vec<String> {
-    let (lead, worker) = daemon.pair(daemon.tcp()).await;
+    // Lists are in the order of time, and time stands still here: each has an instant of its own.
+    let lead = daemon.root(daemon.tcp()).await;
+    daemon.bench.advance(Span::from_millis(1));
+    let worker = lead.send_work(daemon.tcp()).await;
+    daemon.bench.advance(Span::from_millis(1));
     let mut told = Told { masks: Masks::default(), lines: Vec::new() };
     let (owner, host) = (daemon.owner(), Client::new(daemon.tcp(), Some(daemon.host.clone())));
     let ask = worker.ask("which?").await;
@@ -103,7 +109,7 @@ async fn script(daemon: &Daemon, other: &Busy) -> Vec<String> {
             let filter = v1::AskFilter { settled: true, ..Default::default() };
             told.note(who, client.find_asks(scope, filter).await);
         }
-        for id in [&ask.id, &other.ask, &other.ask[..12].to_owned()] {
+        for id in [&ask.id, &other.ask, &other.ask[..20].to_owned()] {
             told.note(who, client.get_ask(id).await);
             told.note(who, client.list_events(id).await);
         }

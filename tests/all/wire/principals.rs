@@ -220,7 +220,7 @@ impl Scene {
             "Release" => of!(ReleaseRequest { request_id, ask_id }),
             "WatchDeliveries" => of!(WatchDeliveriesRequest {}),
             "AcknowledgeDelivery" => {
-                let delivery_id = format!("{ask_id}/1");
+                let delivery_id = askway::grpc::convert::delivery_id(&ask_id, 1);
                 of!(AcknowledgeDeliveryRequest { request_id, delivery_id })
             }
             "TakeDeliveries" => of!(TakeDeliveriesRequest { request_id, holder: "me".into() }),
