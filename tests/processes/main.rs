@@ -5,6 +5,7 @@ mod command_line;
 mod daemon;
 mod deliveries;
 mod demo;
+mod identity;
 mod kills;
 mod rules;
 mod run;
