@@ -100,7 +100,7 @@ impl Context {
 pub(super) fn host_client(address: &Address, data: &Path) -> Result<Client, Failure> {
     let token = match address {
         Address::Unix(_) => None,
-        Address::Http(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
+        Address::Http(_) | Address::Https(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
     };
     Ok(Client::new(address.clone(), token))
 }

@@ -9,6 +9,7 @@ mod inbox;
 mod latest;
 mod lists;
 mod presence;
+mod rates;
 mod reads;
 mod receipt;
 mod sessions;
@@ -20,6 +21,10 @@ pub use authorize::Call;
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use presence::Away;
+pub use rates::{
+    ASKS_A_MINUTE, ASKS_A_MINUTE_MAX, ASKS_A_MINUTE_MIN, CALLS_A_PRINCIPAL, InFlight, Rates,
+    STREAMS_A_PRINCIPAL,
+};
 pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
 pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, Sent};
@@ -35,6 +40,7 @@ use crate::session::{Kind, Principal, Secret, Session, Token};
 use crate::store::{Key, ReceiptKey, Record, Store};
 use latest::Latest;
 use presence::Attached;
+use rates::Counts;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -67,12 +73,14 @@ pub struct Settings {
     pub routes: Plans,
     /// What the rules of an ask are told.
     pub policy: Policy,
+    /// How much at once, and how fast.
+    pub rates: Rates,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let routes = Plans::built_in(crate::ask::limits::ROUTE_TIMEOUT);
-        Self { routes, policy: Policy::default() }
+        Self { routes, policy: Policy::default(), rates: Rates::default() }
     }
 }
 
@@ -83,6 +91,7 @@ pub struct Service {
     settings: Arc<Settings>,
     attached: Attached,
     latest: Latest,
+    counts: Counts,
     start_time: Timestamp,
 }
 
@@ -109,7 +118,8 @@ impl Service {
         let engine = Engine::start(store, settings.policy, clocks).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
         let (attached, latest) = (Attached::default(), Latest::default());
-        Ok(Self { engine, settings, attached, latest, start_time })
+        let counts = Counts::new(settings.rates, engine.clone());
+        Ok(Self { engine, settings, attached, latest, counts, start_time })
     }
 
     /// Makes `secret` a credential of `principal` in the namespace `default`; nothing when it is one

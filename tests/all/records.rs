@@ -167,7 +167,12 @@ async fn c175_trouble_on_the_way_is_never_a_persons_no() {
     let policy = Policy { waiting_on_session: 0, ..Policy::default() };
     let plan = Plan::built_in(Span::from_mins(1));
     let routes = Plans::new([plan], Span::from_mins(1));
-    let bench = Bench::set(Arc::new(Mem::default()), clock, Settings { routes, policy }).await;
+    let bench = Bench::set(
+        Arc::new(Mem::default()),
+        clock,
+        Settings { routes, policy, ..Settings::default() },
+    )
+    .await;
     let (lead, worker) = bench.pair().await;
     let ask = bench.ask(&worker, "go?").await;
     assert_eq!((ask.hop.cause, ask.hop.skipped[0].why), (Cause::SenderBlocked, Idle::Full));

@@ -6,6 +6,9 @@ mod daemon;
 mod deliveries;
 mod demo;
 mod kills;
+#[path = "../shared/raw.rs"]
+mod raw;
 mod rules;
 mod run;
 mod serve;
+mod transport;
