@@ -100,6 +100,10 @@ reasons! {
     WrongPrincipal = "WRONG_PRINCIPAL",
     /// The holder's secret is not this session's.
     NotHolder = "NOT_HOLDER",
+    /// The call comes from a page in a browser, or by a name that is not the daemon's.
+    ForeignOrigin = "FOREIGN_ORIGIN",
+    /// The message did not come in time, or the call's own deadline is over.
+    TooSlow = "TOO_SLOW",
     /// The request id was used for something else.
     RequestIdReused = "REQUEST_ID_REUSED",
     /// The request id was made before anything is remembered: what became of it cannot be told.
@@ -143,6 +147,8 @@ pub enum Error {
     RequestIdReused,
     /// The request id is older than anything that is remembered.
     RequestIdTooOld,
+    /// What had to come in time did not.
+    TooSlow(String),
     /// Too much at once; good again after this long.
     Busy(Duration),
     /// Not now; good again after this long.
@@ -368,6 +374,7 @@ impl fmt::Display for Error {
             | Error::Unauthenticated(_, message)
             | Error::Denied(_, message)
             | Error::Precondition(_, message)
+            | Error::TooSlow(message)
             | Error::Unavailable(_, message, _) => f.write_str(message),
         }
     }

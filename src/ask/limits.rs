@@ -1,7 +1,7 @@
 //! Every limit of the domain: a name, a number and a reason (rule 14).
 //!
-//! Limits of the wire (message size, streams, queues) stand beside what they bound, in `grpc` and
-//! `engine`; this is the table of what an ask, a session and their texts may be.
+//! Limits of the wire (message size, streams, connections) stand in `grpc/limits.rs`, rates in
+//! `service/rates.rs`; this is the table of what an ask, a session and their texts may be.
 
 use super::time::Span;
 
@@ -128,6 +128,12 @@ pub const OPEN_IN_TREE: usize = 64;
 pub const WAITING_ON_SESSION: usize = 50;
 /// Open asks in one namespace: no people can answer more.
 pub const OPEN_IN_NAMESPACE: usize = 10_000;
+/// The most a tree may be configured to: a refusal and every filing count them all.
+pub const OPEN_IN_TREE_MAX: usize = 10_000;
+/// The most that may wait on one session: by then it is a queue's worker, no model.
+pub const WAITING_ON_SESSION_MAX: usize = 10_000;
+/// The most a namespace may be configured to: each takes memory, and a start reads them all.
+pub const OPEN_IN_NAMESPACE_MAX: usize = 1_000_000;
 /// Open asks a refusal lists.
 pub const OPEN_LISTED: usize = 32;
 /// Bytes of an asker's own state that travels with an ask.

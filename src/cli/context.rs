@@ -128,7 +128,7 @@ pub(super) fn host_client(address: &Address, data: &Path) -> Result<Client, Fail
     let token = match address {
         _ if own.is_some() => own,
         Address::Unix(_) => None,
-        Address::Http(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
+        Address::Http(_) | Address::Https(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
     };
     Ok(Client::new(address.clone(), token))
 }

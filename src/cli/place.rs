@@ -28,6 +28,12 @@ pub const TOKEN_FILE_VAR: &str = "ASKWAY_TOKEN_FILE";
 pub const PERSON_VAR: &str = "ASKWAY_PERSON";
 /// Where the daemon is, for clients.
 pub const ADDRESS_VAR: &str = "ASKWAY_ADDR";
+/// The authorities of the daemon's certificate, for clients; those of the system where it is not set.
+pub const CA_VAR: &str = "ASKWAY_CA";
+/// A client's certificate, where the daemon asks for one.
+pub const CLIENT_CERT_VAR: &str = "ASKWAY_CLIENT_CERT";
+/// The key of that.
+pub const CLIENT_KEY_VAR: &str = "ASKWAY_CLIENT_KEY";
 /// The data folder, for everybody.
 pub const DATA_VAR: &str = "ASKWAY_DATA";
 
@@ -61,13 +67,39 @@ pub(crate) fn data_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<Pat
 pub fn address(data: &Path) -> Result<Address, Failure> {
     let wrong = |why: String| {
         Failure::usage(format!("ASKWAY_ADDR: {why}"))
-            .then("export ASKWAY_ADDR=unix:PATH, or http://127.0.0.1:PORT")
+            .then("export ASKWAY_ADDR=unix:PATH, http://127.0.0.1:PORT or https://HOST:PORT")
     };
     match env::var(ADDRESS_VAR) {
-        Ok(text) if !text.is_empty() => Address::parse(&text).map_err(wrong),
+        Ok(text) if !text.is_empty() => {
+            let address = Address::parse(&text).map_err(wrong)?;
+            if !matches!(address, Address::Https(_)) {
+                return Ok(address);
+            }
+            let identity = match (pem(CLIENT_CERT_VAR)?, pem(CLIENT_KEY_VAR)?) {
+                (Some(cert), Some(key)) => Some((cert, key)),
+                (None, None) => None,
+                _ => {
+                    return Err(Failure::usage("a certificate needs its key, and it that")
+                        .then("export ASKWAY_CLIENT_CERT=FILE ASKWAY_CLIENT_KEY=FILE"));
+                }
+            };
+            address.with_tls(pem(CA_VAR)?, identity).map_err(wrong)
+        }
         Ok(_) | Err(env::VarError::NotPresent) => Ok(Address::Unix(data.join(SOCKET))),
         Err(env::VarError::NotUnicode(_)) => Err(wrong("it is not text".into())),
     }
+}
+
+/// What is in the file that a variable names; none where it is not set.
+fn pem(variable: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) else {
+        return Ok(None);
+    };
+    fs::read(&path).map(Some).map_err(|error| {
+        let path = Path::new(&path).display();
+        Failure::usage(format!("{variable}: {path} cannot be read: {error}"))
+            .then(format!("export {variable}=FILE, in PEM"))
+    })
 }
 
 /// Where in the data folder a person's token lies. A name may hold what a file's may not.

@@ -5,6 +5,7 @@ use super::render::Out;
 use super::{Exit, Failure};
 use crate::config::{self, Config};
 use crate::serve::{CannotServe, Daemon};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use std::io;
 use std::process;
@@ -23,15 +24,17 @@ const GONE_WITHIN: Duration = Duration::from_millis(7_500);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each option also stands in the environment (ASKWAY_DATA, ASKWAY_SOCKET, ASKWAY_LISTEN,
-ASKWAY_ROUTE_TIMEOUT, ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_LOG) and, but
-for the first, in askway.toml in the data folder, as socket, listen, route_timeout, person_window,
-decline_stands, keep and log. A flag wins over the environment, that over the file. The file also
-names routes and groups, as [route.NAME] and [group.NAME], and what tells people that an ask waits on
-them, as [notify].
+ASKWAY_LISTEN_NAMES, ASKWAY_TLS_CERT, ASKWAY_TLS_KEY, ASKWAY_TLS_CLIENT_CA, ASKWAY_ROUTE_TIMEOUT,
+ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_LOG) and, but for the first, in
+askway.toml in the data folder, as socket, listen, listen_names, tls_cert, tls_key, tls_client_ca,
+route_timeout, person_window, decline_stands, keep and log. A flag wins over the environment, that over
+the file. The file also names routes and groups, as [route.NAME] and [group.NAME], what tells people
+that an ask waits on them, as [notify], and limits, as [limits].
 
 Examples:
   askway serve
-  askway serve --listen 127.0.0.1:7700 --route-timeout 5m")]
+  askway serve --listen 127.0.0.1:7700 --route-timeout 5m
+  askway serve --listen 0.0.0.0:7700 --tls-cert cert.pem --tls-key key.pem")]
 #[group(skip)]
 pub struct Args {
     #[command(flatten)]
@@ -47,6 +50,7 @@ pub(super) async fn run(args: Args, out: &mut Out) -> Result<Exit, Failure> {
     let config = Config::load(args.config).map_err(of_faults)?;
     let mut signals = Signals::listen()?;
     log_to_stderr(&config.log);
+    take_all_files();
     let daemon = Daemon::start(&config).await?;
     say_ready(&daemon, &config, out);
 
@@ -66,12 +70,21 @@ pub(super) async fn run(args: Args, out: &mut Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Has the process use as many files as the system lets it: each connection is one, and what is given
+/// without asking is often a thousand.
+fn take_all_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "no more files are to be had");
+    }
+}
+
 /// One line when it is ready, for whoever started it. That nobody reads it is no reason to stop.
 fn say_ready(daemon: &Daemon, config: &Config, out: &mut Out) {
     let said = match out.json {
         true => out.object(&json!({
             "socket": daemon.socket().display().to_string(),
-            "address": daemon.address().map(|address| format!("http://{address}")),
+            "address": daemon.url(),
             "data": config.data.display().to_string(),
             "pid": process::id(),
         })),

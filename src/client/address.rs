@@ -2,10 +2,11 @@
 
 use hyper_util::rt::TokioIo;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::UnixStream;
-use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Uri};
 use tower::service_fn;
 
 /// How long a connection may take to be made.
@@ -21,10 +22,22 @@ pub enum Address {
     Unix(PathBuf),
     /// TCP: `http://HOST:PORT`.
     Http(String),
+    /// TCP with TLS: `https://HOST:PORT`.
+    Https(Box<Secure>),
+}
+
+/// Where a daemon listens with TLS, whom it is believed to be, and who the client is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secure {
+    uri: String,
+    /// Authorities in PEM; none for those of the system.
+    ca: Option<Vec<u8>>,
+    /// The client's certificate and its key, in PEM.
+    identity: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Address {
-    /// Reads `unix:PATH` or `http://HOST:PORT`.
+    /// Reads `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
     ///
     /// # Errors
     ///
@@ -33,11 +46,41 @@ impl Address {
         if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             return Ok(Address::Unix(path.into()));
         }
-        let is_http = text.strip_prefix("http://").is_some_and(|host| host.contains(':'));
-        if is_http && text.parse::<Uri>().is_ok_and(|uri| uri.port().is_some()) {
-            return Ok(Address::Http(text.trim_end_matches('/').to_owned()));
+        let has = |scheme: &str| {
+            let host = text.strip_prefix(scheme);
+            host.is_some_and(|host| host.contains(':'))
+                && text.parse::<Uri>().is_ok_and(|uri| uri.port().is_some())
+        };
+        let uri = text.trim_end_matches('/').to_owned();
+        if has("http://") {
+            return Ok(Address::Http(uri));
         }
-        Err(format!("`{text}` must be unix:PATH or http://HOST:PORT"))
+        if has("https://") {
+            return Ok(Address::Https(Box::new(Secure { uri, ca: None, identity: None })));
+        }
+        Err(format!("`{text}` must be unix:PATH, http://HOST:PORT or https://HOST:PORT"))
+    }
+
+    /// The same where it is with TLS: the daemon's certificate must be of an authority in `ca`, or of
+    /// one the system knows; the client shows the certificate of `identity` (and its key). All in PEM.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them; also with an address that is without TLS, where any is given.
+    pub fn with_tls(
+        self,
+        ca: Option<Vec<u8>>,
+        identity: Option<(Vec<u8>, Vec<u8>)>,
+    ) -> Result<Self, String> {
+        match self {
+            Address::Https(secure) => {
+                let secure = Secure { ca, identity, ..*secure };
+                secure.endpoint()?;
+                Ok(Address::Https(Box::new(secure)))
+            }
+            other if ca.is_none() && identity.is_none() => Ok(other),
+            other => Err(format!("{other} is without TLS: it must be https://HOST:PORT")),
+        }
     }
 
     /// A channel that connects when it is first used.
@@ -47,6 +90,15 @@ impl Address {
                 let endpoint = Endpoint::from_shared(uri.clone());
                 settings(endpoint.expect("an address holds a URI")).connect_lazy()
             }
+            Address::Https(secure) => match secure.endpoint() {
+                Ok(endpoint) => endpoint.connect_lazy(),
+                // A system without authorities; the call says so.
+                Err(why) => settings(Endpoint::from_static("https://localhost"))
+                    .connect_with_connector_lazy(service_fn(move |_: Uri| {
+                        let error = io::Error::other(why.clone());
+                        async { Err::<TokioIo<UnixStream>, _>(error) }
+                    })),
+            },
             Address::Unix(path) => {
                 let path = path.clone();
                 // The authority is not looked at on a socket; it has to be one.
@@ -57,6 +109,32 @@ impl Address {
                 }))
             }
         }
+    }
+}
+
+impl Secure {
+    fn endpoint(&self) -> Result<Endpoint, String> {
+        let mut tls = ClientTlsConfig::new();
+        tls = match &self.ca {
+            Some(ca) => tls.ca_certificate(Certificate::from_pem(ca)),
+            None => tls.with_native_roots(),
+        };
+        if let Some((cert, key)) = &self.identity {
+            tls = tls.identity(Identity::from_pem(cert, key));
+        }
+        let endpoint = Endpoint::from_shared(self.uri.clone());
+        let endpoint = settings(endpoint.expect("an address holds a URI")).tls_config(tls);
+        endpoint.map_err(|error| match std::error::Error::source(&error) {
+            Some(why) => why.to_string(),
+            None => error.to_string(),
+        })
+    }
+}
+
+/// The key is nobody's to print.
+impl fmt::Debug for Secure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Secure").field(&self.uri).finish()
     }
 }
 
@@ -74,6 +152,7 @@ impl fmt::Display for Address {
         match self {
             Address::Unix(path) => write!(f, "unix:{}", path.display()),
             Address::Http(uri) => f.write_str(uri),
+            Address::Https(secure) => f.write_str(&secure.uri),
         }
     }
 }
@@ -84,10 +163,12 @@ mod tests {
 
     #[test]
     fn an_address_reads_back_and_anything_else_says_what_it_must_be() {
-        for text in ["unix:/tmp/a b.sock", "http://127.0.0.1:7700", "http://[::1]:1"] {
+        let good =
+            ["unix:/tmp/a b.sock", "http://127.0.0.1:7700", "http://[::1]:1", "https://a.b:7"];
+        for text in good {
             assert_eq!(Address::parse(text).unwrap().to_string(), text);
         }
-        for bad in ["", "unix:", "127.0.0.1:7", "https://a:1", "http://a", "http://"] {
+        for bad in ["", "unix:", "127.0.0.1:7", "ftp://a:1", "http://a", "http://", "https://a"] {
             assert!(Address::parse(bad).unwrap_err().contains("unix:PATH"), "{bad}");
         }
     }

@@ -9,7 +9,7 @@ mod error;
 mod retry;
 mod watch;
 
-pub use address::Address;
+pub use address::{Address, Secure};
 pub use error::ClientError;
 pub use watch::{Watch, Watched};
 
@@ -44,7 +44,7 @@ macro_rules! call {
             .retry(|| async {
                 let mut stub =
                     $stub::new($self.channel.clone()).max_decoding_message_size(MESSAGE_BYTES);
-                stub.$method($self.with_token(request.clone())?).await.map(|r| r.into_inner())
+                stub.$method($self.signed(request.clone())?).await.map(|r| r.into_inner())
             })
             .await
     }};
@@ -95,6 +95,11 @@ impl Client {
         let channel = address.channel();
         let token = token.map(|token| token.expose().to_owned().into());
         Self { address, channel, token, patience: retry::PATIENCE }
+    }
+
+    /// The same connection for somebody else: whoever this token stands for.
+    pub fn with_token(self, token: Secret) -> Self {
+        Self { token: Some(token.expose().to_owned().into()), ..self }
     }
 
     /// For how long a call is tried again while the daemon is unavailable; 30 s where nothing is
@@ -296,7 +301,7 @@ impl Client {
         call!(self, AdminServiceClient, get_status, v1::GetStatusRequest {})
     }
 
-    fn with_token<T>(&self, message: T) -> Result<Request<T>, Status> {
+    fn signed<T>(&self, message: T) -> Result<Request<T>, Status> {
         let mut request = Request::new(message);
         if let Some(token) = &self.token {
             let bearer = format!("Bearer {}", token.expose_secret());

@@ -107,7 +107,7 @@ impl Client {
                 let said = link.next(|client| async move {
                     let mut stub = AskServiceClient::new(client.channel.clone())
                         .max_decoding_message_size(MESSAGE_BYTES);
-                    let opened = stub.watch_ask(client.with_token(request)?).await?;
+                    let opened = stub.watch_ask(client.signed(request)?).await?;
                     Ok(opened.into_inner())
                 });
                 if let Some(item) = of_ask(said.await, &mut after) {
@@ -128,7 +128,7 @@ impl Client {
                         .max_decoding_message_size(MESSAGE_BYTES);
                     let request =
                         v1::WatchInboxRequest { scope: scope.into(), tree_work_id: String::new() };
-                    let opened = stub.watch_inbox(client.with_token(request)?).await?;
+                    let opened = stub.watch_inbox(client.signed(request)?).await?;
                     Ok(opened.into_inner())
                 });
                 match said.await {
@@ -155,7 +155,7 @@ impl Client {
                 let said = link.next(|client| async move {
                     let mut stub = AskServiceClient::new(client.channel.clone())
                         .max_decoding_message_size(MESSAGE_BYTES);
-                    let request = client.with_token(v1::WatchDeliveriesRequest {})?;
+                    let request = client.signed(v1::WatchDeliveriesRequest {})?;
                     Ok(stub.watch_deliveries(request).await?.into_inner())
                 });
                 match said.await {
@@ -183,7 +183,7 @@ impl Client {
                 let hold_secret = secret.expose().to_owned();
                 let said = link.next(|client| async move {
                     let mut stub = SessionServiceClient::new(client.channel.clone());
-                    let request = client.with_token(v1::HoldSessionRequest { hold_secret })?;
+                    let request = client.signed(v1::HoldSessionRequest { hold_secret })?;
                     Ok(stub.hold_session(request).await?.into_inner())
                 });
                 match said.await {

@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 /// The keys of the file, each with its place and its text.
 pub(super) struct File(BTreeMap<&'static str, (String, String)>);
 
-/// The tables of the file.
-pub(super) const TABLES: [&str; 3] = ["route", "group", "notify"];
+/// The tables of the file: each name of one stands below one of these.
+pub(super) const TABLES: [&str; 4] = ["route", "group", "notify", "limits"];
 
 /// The text of the file at `path`, empty where there is none; that it cannot be read goes to
 /// `faults`.
@@ -37,8 +37,19 @@ pub(super) fn parse<'t>(source: Source<'t>, faults: &mut Faults) -> DeTable<'t> 
 
 impl File {
     /// Each is a flag and a variable too.
-    pub(super) const KEYS: [&'static str; 7] =
-        ["socket", "listen", "route_timeout", "person_window", "decline_stands", "keep", "log"];
+    pub(super) const KEYS: [&'static str; 11] = [
+        "socket",
+        "listen",
+        "listen_names",
+        "tls_cert",
+        "tls_key",
+        "tls_client_ca",
+        "route_timeout",
+        "person_window",
+        "decline_stands",
+        "keep",
+        "log",
+    ];
 
     /// Reads the keys; what is wrong with them goes to `faults`.
     pub(super) fn read(root: &DeTable<'_>, source: Source<'_>, faults: &mut Faults) -> Self {
@@ -58,7 +69,7 @@ impl File {
                 (None, _) => {
                     let keys = Self::KEYS.join(", ");
                     let message = format!(
-                        "is no key; keys are {keys}, tables [route.NAME], [group.NAME] and [notify]"
+                        "is no key; keys are {keys}, tables [route.NAME], [group.NAME], [notify] and [limits]"
                     );
                     faults.add(place, message);
                 }

@@ -9,6 +9,10 @@
 //! | `--data`           | `ASKWAY_DATA`           | (it lies there)  | `$XDG_DATA_HOME/askway`, else `~/.local/share/askway` |
 //! | `--socket`         | `ASKWAY_SOCKET`         | `socket`         | `askway.sock` in the data folder     |
 //! | `--listen`         | `ASKWAY_LISTEN`         | `listen`         | `off`                                |
+//! | `--listen-names`   | `ASKWAY_LISTEN_NAMES`   | `listen_names`   | none                                 |
+//! | `--tls-cert`       | `ASKWAY_TLS_CERT`       | `tls_cert`       | none                                 |
+//! | `--tls-key`        | `ASKWAY_TLS_KEY`        | `tls_key`        | none                                 |
+//! | `--tls-client-ca`  | `ASKWAY_TLS_CLIENT_CA`  | `tls_client_ca`  | none                                 |
 //! | `--route-timeout`  | `ASKWAY_ROUTE_TIMEOUT`  | `route_timeout`  | `15m`                                |
 //! | `--person-window`  | `ASKWAY_PERSON_WINDOW`  | `person_window`  | `60s`                                |
 //! | `--decline-stands` | `ASKWAY_DECLINE_STANDS` | `decline_stands` | `24h`                                |
@@ -16,22 +20,25 @@
 //! | `--log`            | `ASKWAY_LOG`            | `log`            | `warn,askway=info`                   |
 //!
 //! Every one of these keys of the file is a string. Its tables, `[route.NAME]` and `[group.NAME]`, say
-//! who is asked: see `routes`; `[notify]` says what tells people: see `notify`. This module touches no more than that file; what becomes of a `Config`
+//! who is asked: see `routes`; `[notify]` says what tells people: see `notify`; `[limits]` says how much:
+//! see `bounds`. This module touches no more than that file; what becomes of a `Config`
 //! is in [`serve`](crate::serve).
 
+mod bounds;
 mod file;
+mod listen;
 mod notify;
 mod routes;
 
+pub use bounds::Limits;
+pub use listen::{Listen, Tls};
 pub use notify::{Argument, Hook, Placeholder};
 
 use crate::ask::{Plans, Span, limits};
 use crate::cli::{length_of_time, place};
 use file::{File, Source};
 use std::ffi::OsString;
-use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fmt};
 use tracing_subscriber::EnvFilter;
 
@@ -54,9 +61,23 @@ pub struct Args {
     /// The Unix socket to serve on [env: ASKWAY_SOCKET] [default: askway.sock in the data folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// The loopback address to serve on as well, or off [env: ASKWAY_LISTEN] [default: off]
-    #[arg(long, value_name = "127.0.0.1:PORT|off", value_parser = listen)]
+    /// The address to serve on as well, or off; beyond loopback with TLS only [env: ASKWAY_LISTEN]
+    /// [default: off]
+    #[arg(long, value_name = "127.0.0.1:PORT|off", value_parser = listen::listen)]
     pub listen: Option<Listen>,
+    /// What clients may call the daemon without TLS, beside loopback: through a tunnel, by another
+    /// name [env: ASKWAY_LISTEN_NAMES]
+    #[arg(long, value_name = "NAME[:PORT],...", value_parser = Names::read)]
+    pub listen_names: Option<Names>,
+    /// The certificate for TLS on that address, in PEM [env: ASKWAY_TLS_CERT]
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its key, which nobody else may read [env: ASKWAY_TLS_KEY]
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// The authority that clients must have a certificate of [env: ASKWAY_TLS_CLIENT_CA]
+    #[arg(long, value_name = "FILE")]
+    pub tls_client_ca: Option<PathBuf>,
     /// How long whoever is asked has before an ask moves on, where its route does not say
     /// [env: ASKWAY_ROUTE_TIMEOUT] [default: 15m]
     #[arg(long, value_name = "LENGTH", value_parser = route_timeout)]
@@ -87,8 +108,14 @@ pub struct Config {
     pub data: PathBuf,
     /// The socket, absolute; short enough to be one.
     pub socket: PathBuf,
-    /// Whether to serve on loopback, and where.
+    /// Whether to serve over TCP, and where: on loopback, unless there is `tls`.
     pub listen: Listen,
+    /// What the daemon may be called over TCP, beside loopback.
+    pub listen_names: Names,
+    /// TLS over TCP.
+    pub tls: Option<Tls>,
+    /// How much, how many and how fast.
+    pub limits: Limits,
     /// The time of every timed hop of `routes` that names none.
     pub route_timeout: Span,
     /// Every route an ask may take, by its name.
@@ -105,14 +132,14 @@ pub struct Config {
     pub log: String,
 }
 
-/// Whether to serve on TCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Listen {
-    /// On the socket alone.
-    #[default]
-    Off,
-    /// On this loopback address too. Port 0 is one that the system picks.
-    On(SocketAddr),
+/// Names of the daemon: `NAME` or `NAME:PORT` each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names(pub Vec<String>);
+
+impl Names {
+    fn read(text: &str) -> Result<Self, String> {
+        listen::names(text).map(Self)
+    }
 }
 
 /// What is wrong with what the daemon was told: all of it.
@@ -145,6 +172,9 @@ impl Config {
             socket: data.join(place::SOCKET),
             data,
             listen: Listen::Off,
+            listen_names: Names::default(),
+            tls: None,
+            limits: Limits::default(),
             route_timeout: limits::ROUTE_TIMEOUT,
             routes: Plans::built_in(limits::ROUTE_TIMEOUT),
             person_window: limits::PERSON_WINDOW,
@@ -168,13 +198,16 @@ impl Config {
         let file = File::read(&root, source, &mut faults);
         let mut told = Told { variable: &variable, file, faults };
 
-        let socket = args.socket.map(|socket| ("--socket".to_owned(), socket));
-        let socket = socket.or_else(|| {
-            told.say("ASKWAY_SOCKET", "socket", |path| {
-                if path.is_empty() { Err("must be a path".into()) } else { Ok(PathBuf::from(path)) }
-            })
-        });
-        let listen = told.or(args.listen, "ASKWAY_LISTEN", "listen", listen);
+        let socket = told.path(args.socket, "socket");
+        let listen = args.listen.map(|listen| ("--listen".to_owned(), listen));
+        let listen = listen.or_else(|| told.say("ASKWAY_LISTEN", "listen", listen::listen));
+        let listen_names =
+            told.or(args.listen_names, "ASKWAY_LISTEN_NAMES", "listen_names", Names::read);
+        let tls = [
+            told.path(args.tls_cert, "tls_cert"),
+            told.path(args.tls_key, "tls_key"),
+            told.path(args.tls_client_ca, "tls_client_ca"),
+        ];
         let route_timeout =
             told.or(args.route_timeout, "ASKWAY_ROUTE_TIMEOUT", "route_timeout", route_timeout);
         let person_window =
@@ -185,7 +218,11 @@ impl Config {
         let log = told.or(args.log, "ASKWAY_LOG", "log", log);
 
         let mut faults = told.faults;
-        let socket = socket_path(&data, socket, &mut faults);
+        let socket = listen::socket_path(&data, socket, &mut faults);
+        let has_tls = tls.iter().any(Option::is_some);
+        let tls = listen::tls(&data, tls, &mut faults);
+        let listen = listen::address(listen, has_tls, &mut faults);
+        let bounds = bounds::read(&root, source, &mut faults);
         let route_timeout = route_timeout.unwrap_or(limits::ROUTE_TIMEOUT);
         let routes = routes::read(&root, source, route_timeout, &mut faults);
         let notify = notify::read(&root, source, &mut faults);
@@ -195,7 +232,10 @@ impl Config {
         let otherwise = Self::of(data);
         Ok(Self {
             socket,
-            listen: listen.unwrap_or_default(),
+            listen,
+            listen_names: listen_names.unwrap_or_default(),
+            tls,
+            limits: bounds,
             route_timeout,
             routes,
             notify,
@@ -206,24 +246,6 @@ impl Config {
             data: otherwise.data,
         })
     }
-}
-
-/// The socket, absolute: one from the file lies relative to the data folder.
-fn socket_path(data: &Path, socket: Option<(String, PathBuf)>, faults: &mut Faults) -> PathBuf {
-    let (said, path) = socket.unwrap_or_else(|| ("--data".to_owned(), data.join(place::SOCKET)));
-    let is_of_file = said.contains(FILE);
-    let path =
-        if is_of_file { data.join(path) } else { std::path::absolute(&path).unwrap_or(path) };
-    let bytes = path.as_os_str().as_bytes().len();
-    if bytes > SOCKET_PATH_BYTES {
-        let message = format!(
-            "the socket's path has {bytes} bytes and the system takes {SOCKET_PATH_BYTES}: name a \
-             shorter one with --socket ({})",
-            path.display()
-        );
-        faults.add(said, message);
-    }
-    path
 }
 
 /// What the environment and the file say, and what is wrong with it.
@@ -243,6 +265,13 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Option<T> {
         typed.or_else(|| self.say(variable, key, read).map(|(_, value)| value))
+    }
+
+    /// A path, typed or found, and where.
+    fn path(&mut self, typed: Option<PathBuf>, key: &str) -> Option<(String, PathBuf)> {
+        let typed = typed.map(|path| (format!("--{}", key.replace('_', "-")), path));
+        let variable = format!("ASKWAY_{}", key.to_uppercase());
+        typed.or_else(|| self.say(&variable, key, listen::path))
     }
 
     /// The value of `variable`, else of `key` in the file, with its place; none where neither says
@@ -280,18 +309,6 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
             }
         }
     }
-}
-
-fn listen(text: &str) -> Result<Listen, String> {
-    if text == "off" {
-        return Ok(Listen::Off);
-    }
-    let must = "must be 127.0.0.1:PORT, [::1]:PORT or off";
-    let address: SocketAddr = text.parse().map_err(|_| must.to_owned())?;
-    if !address.ip().is_loopback() {
-        return Err(format!("{must}: on any other address tokens would travel unencrypted"));
-    }
-    Ok(Listen::On(address))
 }
 
 fn route_timeout(text: &str) -> Result<Span, String> {

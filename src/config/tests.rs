@@ -5,6 +5,7 @@ mod routes;
 
 use super::*;
 use std::fs;
+use std::path::Path;
 
 fn folder(file: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -77,11 +78,11 @@ fn a_file_that_is_not_toml_is_told_with_its_line() {
 
 #[test]
 fn values_are_what_they_must_be() {
-    for good in ["off", "127.0.0.1:0", "127.1.2.3:9", "[::1]:7700"] {
-        assert!(listen(good).is_ok(), "{good}");
+    for good in ["off", "127.0.0.1:0", "127.1.2.3:9", "[::1]:7700", "0.0.0.0:1", "[::]:1"] {
+        assert!(listen::listen(good).is_ok(), "{good}");
     }
-    for bad in ["", "on", "7700", "localhost:7700", "0.0.0.0:1", "10.0.0.1:1", "[::]:1"] {
-        assert!(listen(bad).is_err(), "{bad}");
+    for bad in ["", "on", "7700", "localhost:7700", "10.0.0.1"] {
+        assert!(listen::listen(bad).is_err(), "{bad}");
     }
     for (text, millis) in
         [("2s", 2_000), ("15m", 900_000), ("1h 30m", 5_400_000), ("2d", 172_800_000), ("1ms", 1)]
@@ -152,4 +153,76 @@ fn a_socket_whose_path_is_too_long_says_what_to_type() {
     let deep = Args { data: Some(format!("/{}", "x".repeat(100)).into()), ..Args::default() };
     let faults = load(folder.path(), deep, &[]).unwrap_err();
     assert_eq!(faults.0[0].place, "--data");
+}
+
+#[test]
+fn beyond_loopback_without_tls_is_refused_wherever_it_is_said() {
+    let folder = folder("listen = \"10.0.0.1:7\"\n");
+    let file = folder.path().join(FILE).display().to_string();
+    let place = |args, set: &[_]| {
+        let faults = load(folder.path(), args, set).expect_err("it is refused");
+        assert!(faults.0[0].message.contains("--tls-cert"), "{faults}");
+        faults.0[0].place.clone()
+    };
+    let typed = Args { listen: Some(listen::listen("0.0.0.0:1").unwrap()), ..Args::default() };
+    assert_eq!(place(typed, &[]), "--listen");
+    assert_eq!(place(Args::default(), &[("ASKWAY_LISTEN", "[::]:1")]), "ASKWAY_LISTEN");
+    assert_eq!(place(Args::default(), &[]), format!("{file}:1: listen"));
+    let set = [("ASKWAY_TLS_CERT", "/c"), ("ASKWAY_TLS_KEY", "/k")];
+    let config = load(folder.path(), Args::default(), &set).expect("with TLS it may");
+    assert_eq!(config.tls.unwrap().cert, Path::new("/c"));
+}
+
+#[test]
+fn tls_is_a_certificate_and_its_key_and_paths_of_the_file_lie_in_the_data_folder() {
+    let folder = folder("tls_cert = \"c.pem\"\ntls_key = \"/k.pem\"\ntls_client_ca = \"ca\"\n");
+    let tls = load(folder.path(), Args::default(), &[]).unwrap().tls.unwrap();
+    assert_eq!((tls.cert, tls.key), (folder.path().join("c.pem"), "/k.pem".into()));
+    assert_eq!(tls.client_ca, Some(folder.path().join("ca")));
+    let bare = tempfile::tempdir().unwrap();
+    for (alone, needs) in [
+        ("ASKWAY_TLS_CERT", "--tls-key"),
+        ("ASKWAY_TLS_KEY", "--tls-cert"),
+        ("ASKWAY_TLS_CLIENT_CA", "--tls-cert"),
+    ] {
+        let faults = load(bare.path(), Args::default(), &[(alone, "/x")]).unwrap_err();
+        assert_eq!(faults.0[0].place, alone);
+        assert!(faults.0[0].message.contains(needs), "{faults}");
+    }
+}
+
+#[test]
+fn names_of_the_daemon_are_hosts_with_a_port_or_without() {
+    let read = |text| Names::read(text).map(|names| names.0);
+    assert_eq!(read("box.lan, tunnel:9"), Ok(vec!["box.lan".into(), "tunnel:9".into()]));
+    for bad in ["", ",", "a b", "http://a", "a:b", "a:99999", "*", "a/b"] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn limits_are_numbers_within_their_bounds_and_each_fault_has_its_line() {
+    let good = folder("[limits]\ntree = 9\nnamespace = 100_000\nasks_a_minute = 7\n");
+    let limits = load(good.path(), Args::default(), &[]).unwrap().limits;
+    assert_eq!((limits.tree, limits.namespace, limits.rates.asks_a_minute), (9, 100_000, 7));
+    assert_eq!(limits.wire, Limits::default().wire);
+    for (key, min, max, _) in bounds::KEYS {
+        let numbers = [(min, true), (max, true), (min - 1, false), (max + 1, false)];
+        for (number, fits) in numbers {
+            let folder = folder(&format!("[limits]\n{key} = {number}\n"));
+            let loaded = load(folder.path(), Args::default(), &[]);
+            assert_eq!(loaded.is_ok(), fits, "{key} = {number}");
+        }
+    }
+    let bad = folder("[limits]\ntree = \"9\"\nopen_asks = 5\nnamespace = -1\n");
+    let faults = load(bad.path(), Args::default(), &[]).unwrap_err().to_string();
+    for said in [
+        "askway.toml:2: limits.tree: must be a number from 1 to",
+        "askway.toml:3: limits.open_asks: is no limit to be set; those are tree, namespace",
+        "askway.toml:4: limits.namespace: must be",
+    ] {
+        assert!(faults.contains(said), "{faults}");
+    }
+    let faults = load(folder("limits = 3\n").path(), Args::default(), &[]).unwrap_err();
+    assert!(faults.to_string().contains("askway.toml:1: limits: must be a table"), "{faults}");
 }

@@ -4,7 +4,7 @@
 //! tonic refuses them as it decodes, so it is done on the way out: every status of ours has details,
 //! and one without them is tonic's own.
 
-use super::server::MESSAGE_BYTES;
+use super::limits::MESSAGE_BYTES;
 use super::status::{info, status, with_reason};
 use crate::error::{Error, Reason};
 use tonic::body::Body;

@@ -1,17 +1,24 @@
 //! The gRPC surface: words in, words out. A handler converts, calls the service, converts; it
 //! decides nothing and keeps nothing.
 
+mod accept;
 mod admin;
+mod admission;
 mod asks;
 mod connections;
 pub mod convert;
+mod door;
+pub mod limits;
 pub mod malformed;
 mod read;
 mod server;
 mod sessions;
+mod shed;
+mod stalls;
 pub mod status;
 
-pub use server::{Listeners, MESSAGE_BYTES, serve};
+pub use limits::{Limits, MESSAGE_BYTES};
+pub use server::{Listeners, Manner, serve, serve_as};
 
 /// What `proto/` generates; the proto files are its documentation.
 #[allow(missing_docs, clippy::all)]

@@ -1,43 +1,33 @@
 //! Serving: the services on a socket and on loopback, and stopping in a bounded time.
 
+use super::DESCRIPTORS;
+use super::accept::Reception;
+use super::admission::Admission;
+use super::door::{Entrance, Origin};
+use super::limits::{Limits, MESSAGE_BYTES, STOP_DRAIN};
+use super::shed::{Crowd, Slot};
 use super::status::status;
 use super::v1::admin_service_server::AdminServiceServer;
 use super::v1::ask_service_server::AskServiceServer;
 use super::v1::session_service_server::SessionServiceServer;
-use super::{DESCRIPTORS, connections, malformed};
 use crate::error::{Error, Reason};
 use crate::service::{Caller, Credential, Service};
-use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
-use std::time::Duration;
+use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
+use tokio_rustls::rustls::ServerConfig;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
-use tonic::body::Body;
-use tonic::codegen::http;
+use tokio_util::task::TaskTracker;
 use tonic::server::NamedService;
 use tonic::service::Routes;
-use tonic::transport::Server;
-use tonic::transport::server::UdsConnectInfo;
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
-use tower::layer::util::{Identity, Stack};
-use tower::util::MapResponseLayer;
 
-/// The most bytes of one message in: an ask at all its limits is under it; more is a mistake or
-/// mischief.
-pub const MESSAGE_BYTES: usize = 256 << 10;
-/// Calls a connection may have open at once. Watches share connections; a thousand are plenty.
-const STREAMS_A_CONNECTION: u32 = 1_024;
 /// The header that carries a caller's token.
 pub(super) const AUTHORIZATION: &str = "authorization";
-/// How often an idle connection is asked whether it is there, and how long it has to say so.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
-/// How long a stop waits for clients to take what is sent to them.
-const DRAIN: Duration = Duration::from_secs(5);
-
 /// What to serve on.
 #[derive(Debug, Default)]
 pub struct Listeners {
@@ -45,6 +35,17 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// Loopback TCP, for callers with a token.
     pub tcp: Option<TcpListener>,
+}
+
+/// How to serve.
+#[derive(Clone, Debug, Default)]
+pub struct Manner {
+    /// How much of the wire.
+    pub limits: Limits,
+    /// TLS over TCP; none, and TCP is for loopback.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// What the daemon may be called over TCP without TLS, beside loopback: `NAME` or `NAME:PORT`.
+    pub names: Vec<String>,
 }
 
 /// A handler's result.
@@ -62,14 +63,48 @@ pub(super) fn reply<T>(message: T) -> Reply<T> {
 ///
 /// # Errors
 ///
-/// When what describes the services cannot be read, or the serving itself fails.
+/// When what describes the services cannot be read.
 pub async fn serve(
     service: Service,
     listeners: Listeners,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
+    serve_as(Manner::default(), service, listeners, shutdown).await
+}
+
+/// The same, in this manner.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub async fn serve_as(
+    manner: Manner,
+    service: Service,
+    listeners: Listeners,
+    shutdown: CancellationToken,
+) -> io::Result<()> {
+    let Manner { limits, tls, names } = manner;
     let (health, routes) = routes(&service).await?;
-    let sever = CancellationToken::new();
+    let (crowd, message_within) = (Crowd::new(limits), limits.message_within);
+    let entrance = Arc::new(Entrance { routes, crowd, names, message_within });
+    let reception = Reception {
+        entrance,
+        admission: Admission::new(limits),
+        limits,
+        shutdown: shutdown.clone(),
+        sever: CancellationToken::new(),
+        tasks: TaskTracker::new(),
+    };
+    let on_unix = async {
+        if let Some(listener) = listeners.unix {
+            reception.on_unix(listener).await;
+        }
+    };
+    let on_tcp = async {
+        if let Some(listener) = listeners.tcp {
+            reception.on_tcp(listener, tls).await;
+        }
+    };
     let stopping = async {
         shutdown.cancelled().await;
         for name in SERVICES {
@@ -77,29 +112,14 @@ pub async fn serve(
         }
         service.shutdown();
     };
-    let until = || shutdown.clone().cancelled_owned();
-    let on_unix = async {
-        let Some(listener) = listeners.unix else { return Ok(()) };
-        let incoming = connections::over_unix(listener, sever.clone());
-        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until()).await
-    };
-    let on_tcp = async {
-        let Some(listener) = listeners.tcp else { return Ok(()) };
-        let incoming = connections::over_tcp(listener, sever.clone());
-        server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, until()).await
-    };
-    let draining = async {
-        shutdown.cancelled().await;
-        tokio::time::sleep(DRAIN).await;
+    tokio::join!(on_unix, on_tcp, stopping);
+    reception.tasks.close();
+    if tokio::time::timeout(STOP_DRAIN, reception.tasks.wait()).await.is_err() {
         tracing::warn!("some clients did not take what was sent to them; they are cut off");
-        sever.cancel();
-        std::future::pending::<Infallible>().await
-    };
-    let serving = async { tokio::join!(on_unix, on_tcp, stopping) };
-    tokio::select! {
-        (unix, tcp, ()) = serving => unix.and(tcp).map_err(io::Error::other),
-        never = draining => match never {},
+        reception.sever.cancel();
+        reception.tasks.wait().await;
     }
+    Ok(())
 }
 
 /// The services by their names on the wire, and all of them together: what health speaks of.
@@ -133,17 +153,6 @@ async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
     Ok((health, routes))
 }
 
-/// Sees every response on its way out.
-type Outward = Stack<MapResponseLayer<fn(http::Response<Body>) -> http::Response<Body>>, Identity>;
-
-fn server() -> Server<Outward> {
-    Server::builder()
-        .layer(MapResponseLayer::new(malformed::explained as fn(_) -> _))
-        .max_concurrent_streams(STREAMS_A_CONNECTION)
-        .http2_keepalive_interval(Some(KEEPALIVE.0))
-        .http2_keepalive_timeout(Some(KEEPALIVE.1))
-}
-
 /// The three services. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Api {
@@ -157,10 +166,14 @@ impl Api {
         Ok((caller, request.into_inner()))
     }
 
-    /// Establishes who calls.
+    /// Establishes who calls, and counts the call for them.
     pub async fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
         let credential = credential(request).map_err(status)?;
-        self.service.authenticate(&credential).await.map_err(status)
+        let caller = self.service.authenticate(&credential).await.map_err(status)?;
+        if let Some(slot) = request.extensions().get::<Arc<Slot>>() {
+            slot.keep(self.service.in_flight(&caller, slot.is_stream).map_err(status)?);
+        }
+        Ok(caller)
     }
 }
 
@@ -177,9 +190,8 @@ fn credential<T>(request: &Request<T>) -> Result<Credential, Error> {
         }
         (Some(_), Some(_)) => return Err(bad("must be one `authorization` header")),
     };
-    let own = rustix::process::geteuid().as_raw();
-    let peer = request.extensions().get::<UdsConnectInfo>().and_then(|info| info.peer_cred);
-    Ok(Credential { token, local_user: peer.is_some_and(|peer| peer.uid() == own) })
+    let origin = request.extensions().get::<Origin>();
+    Ok(Credential { token, local_user: origin == Some(&Origin::Socket { is_own: true }) })
 }
 
 fn bad(message: &str) -> Error {

@@ -41,6 +41,7 @@ pub fn status(error: Error) -> Status {
         Error::Precondition(reason, _) => (Code::FailedPrecondition, reason, info(&[])),
         Error::RequestIdReused => (Code::AlreadyExists, Reason::RequestIdReused, info(&[])),
         Error::RequestIdTooOld => (Code::FailedPrecondition, Reason::RequestIdTooOld, info(&[])),
+        Error::TooSlow(_) => (Code::DeadlineExceeded, Reason::TooSlow, info(&[])),
         Error::Busy(after) => (Code::ResourceExhausted, Reason::Busy, retry(after)),
         Error::Unavailable(reason, _, after) => (Code::Unavailable, reason, retry(after)),
         Error::Internal(what) => {
@@ -121,6 +122,7 @@ mod tests {
                 Reason::SessionPaused,
             ),
             (Error::RequestIdReused, Code::AlreadyExists, Reason::RequestIdReused),
+            (Error::TooSlow(text()), Code::DeadlineExceeded, Reason::TooSlow),
             (Error::Busy(second), Code::ResourceExhausted, Reason::Busy),
             (Error::stopping(), Code::Unavailable, Reason::Stopping),
             (Error::Internal(text()), Code::Internal, Reason::Internal),

@@ -12,13 +12,14 @@
 
 mod folder;
 mod hook;
+mod tls;
 
 pub use folder::{Holder, Lock};
 
 use crate::ask::{HostName, PersonName, Policy, Terms};
 use crate::cli::place;
 use crate::config::{Config, Listen};
-use crate::grpc::{self, Listeners};
+use crate::grpc::{self, Listeners, Manner};
 use crate::service::{LOCAL_HOST, Service, Settings};
 use crate::session::{Kind, Principal};
 use crate::store::redb::Redb;
@@ -42,9 +43,11 @@ const ENGINE_STOPS_WITHIN: Duration = Duration::from_secs(2);
 /// Dropped before that, it is as if it had crashed, which it survives.
 pub struct Daemon {
     service: Service,
+    manner: Manner,
     listeners: Listeners,
     socket: Socket,
     address: Option<SocketAddr>,
+    url: Option<String>,
     lock: Lock,
 }
 
@@ -81,6 +84,7 @@ impl Daemon {
         let mut holder = Holder { pid, start_time, addresses: Vec::new() };
         lock.say(&holder)?;
 
+        let manner = manner(config)?;
         let path = config.data.join("askway.redb");
         let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
         let terms = Terms {
@@ -88,9 +92,19 @@ impl Daemon {
             decline_stands: config.decline_stands.unwrap_or_default(),
             keep: config.keep,
         };
-        let policy = Policy { terms, ..Policy::default() };
-        let settings =
-            Settings { routes: config.routes.clone(), policy, notifier: hook::of(config) };
+        let limits = &config.limits;
+        let policy = Policy {
+            terms,
+            open_in_tree: limits.tree,
+            waiting_on_session: limits.waiting_on_session,
+            open_in_namespace: limits.namespace,
+        };
+        let settings = Settings {
+            routes: config.routes.clone(),
+            policy,
+            rates: config.limits.rates,
+            notifier: hook::of(config),
+        };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;
         install(&service, config).await?;
@@ -101,10 +115,15 @@ impl Daemon {
             Listen::On(wanted) => Some(bind_tcp(wanted).await?),
         };
         let (tcp, address) = tcp.unzip();
-        holder.addresses = addresses(&socket.path, address);
-        lock.say(&holder)?;
+        let url = address.map(|address| match config.tls {
+            Some(_) => format!("https://{address}"),
+            None => format!("http://{address}"),
+        });
         let listeners = Listeners { unix: Some(unix), tcp };
-        Ok(Self { service, listeners, socket, address, lock })
+        let mut daemon = Self { service, manner, listeners, socket, address, url, lock };
+        holder.addresses = daemon.addresses();
+        daemon.lock.say(&holder)?;
+        Ok(daemon)
     }
 
     /// The socket it serves on.
@@ -112,14 +131,20 @@ impl Daemon {
         &self.socket.path
     }
 
-    /// The loopback address it serves on: with the port it got, where any was asked for.
+    /// The same, as a client says it.
+    pub fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    /// The address over TCP it serves on: with the port it got, where any was asked for.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
     /// Where clients find it, as `ASKWAY_ADDR` would say it.
     pub fn addresses(&self) -> Vec<String> {
-        addresses(&self.socket.path, self.address)
+        let unix = format!("unix:{}", self.socket.path.display());
+        std::iter::once(unix).chain(self.url.clone()).collect()
     }
 
     /// Serves until `shutdown`, then stops: returns within seven seconds of it, whatever clients do.
@@ -128,8 +153,8 @@ impl Daemon {
     ///
     /// When a listener fails.
     pub async fn serve(self, shutdown: CancellationToken) -> Result<(), CannotServe> {
-        let Self { service, listeners, socket, lock, .. } = self;
-        let served = grpc::serve(service.clone(), listeners, shutdown).await;
+        let Self { service, manner, listeners, socket, lock, .. } = self;
+        let served = grpc::serve_as(manner, service.clone(), listeners, shutdown).await;
         // Where a listener failed nobody has told it yet.
         service.shutdown();
         if tokio::time::timeout(ENGINE_STOPS_WITHIN, service.stopped()).await.is_err() {
@@ -144,6 +169,15 @@ impl Daemon {
             CannotServe::new(format!("a listener failed: {error}")).next("askway serve")
         })
     }
+}
+
+/// How to serve: with no more connections than the process has files for.
+fn manner(config: &Config) -> Result<Manner, CannotServe> {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
+    let tls = config.tls.as_ref().map(tls::server).transpose()?;
+    let limits = config.limits.wire.within(files);
+    Ok(Manner { limits, tls, names: config.listen_names.0.clone() })
 }
 
 /// Makes the tokens that the folder holds good, at every start: the store may be a new one. Everybody
@@ -238,11 +272,6 @@ async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), Canno
         CannotServe::new(format!("{wanted} cannot be bound: {error}"))
             .next("name another port with --listen, or 0 for any")
     })
-}
-
-fn addresses(socket: &Path, address: Option<SocketAddr>) -> Vec<String> {
-    let unix = format!("unix:{}", socket.display());
-    std::iter::once(unix).chain(address.map(|address| format!("http://{address}"))).collect()
 }
 
 fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {

@@ -28,6 +28,7 @@ impl Service {
     ) -> Result<Receipt, Error> {
         authorize(caller, Call::Ask, None)?;
         let asker = session_of(caller);
+        self.count_ask(&asker, work).await?;
         // The trace is the call's and not the question's: a retry may come under another.
         let state = draft.carried.state.clone();
         let sent = Draft { carried: Carried { state, ..Carried::default() }, ..draft.clone() };

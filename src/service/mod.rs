@@ -10,6 +10,7 @@ mod inbox;
 mod latest;
 mod lists;
 mod presence;
+mod rates;
 mod reads;
 mod receipt;
 mod sessions;
@@ -22,6 +23,10 @@ pub use authorize::{About, Call, Who};
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use presence::Away;
+pub use rates::{
+    ASKS_A_MINUTE, ASKS_A_MINUTE_MAX, ASKS_A_MINUTE_MIN, CALLS_A_PRINCIPAL, InFlight, Rates,
+    STREAMS_A_PRINCIPAL,
+};
 pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
 pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, Sent};
@@ -42,6 +47,7 @@ use crate::session::{Kind, Principal, Secret, SecretHash, Session};
 use crate::store::{Key, ReceiptKey, Record, Store};
 use latest::Latest;
 use presence::Attached;
+use rates::Counts;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -89,12 +95,15 @@ pub struct Settings {
     pub policy: Policy,
     /// What carries notices to people, where anything does.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// How much at once, and how fast.
+    pub rates: Rates,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let routes = Plans::built_in(crate::ask::limits::ROUTE_TIMEOUT);
-        Self { routes, policy: Policy::default(), notifier: None }
+        let (policy, rates) = (Policy::default(), Rates::default());
+        Self { routes, policy, rates, notifier: None }
     }
 }
 
@@ -105,6 +114,7 @@ pub struct Service {
     settings: Arc<Settings>,
     attached: Attached,
     latest: Latest,
+    counts: Counts,
     start_time: Timestamp,
 }
 
@@ -132,7 +142,8 @@ impl Service {
         let engine = Engine::start(store, settings.policy, clocks, notifier).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
         let (attached, latest) = (Attached::default(), Latest::default());
-        Ok(Self { engine, settings, attached, latest, start_time })
+        let counts = Counts::new(settings.rates, engine.clone());
+        Ok(Self { engine, settings, attached, latest, counts, start_time })
     }
 
     /// Begins to stop: every stream ends with [`Error::stopping`], every new call is answered so.

@@ -8,8 +8,8 @@ use askway::ask::{
 use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
 use askway::service::{
-    AskFilter, AskScope, Caller, Credential, Hold, Receipt, Service, Settings, Verdict,
-    WatchMessage,
+    ASKS_A_MINUTE_MAX, AskFilter, AskScope, Caller, Credential, Hold, Rates, Receipt, Service,
+    Settings, Verdict, WatchMessage,
 };
 use askway::session::{Manner, Principal, Secret, WorkManner};
 use askway::store::Store;
@@ -71,6 +71,12 @@ impl Bench {
     }
 
     pub async fn set(store: Arc<dyn Store>, clock: Arc<Manual>, settings: Settings) -> Self {
+        // The clock stands still, and with it how fast a tree may ask: a test of that sets it.
+        let rates = match settings.rates == Rates::default() {
+            true => Rates { asks_a_minute: ASKS_A_MINUTE_MAX, ..Rates::default() },
+            false => settings.rates,
+        };
+        let settings = Settings { rates, ..settings };
         let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
         let caller = |principal| Caller { principal, namespace: Default::default(), token: None };
         Self {

@@ -16,9 +16,12 @@ mod once;
 mod orphans;
 mod purge;
 mod races;
+#[path = "../shared/raw.rs"]
+mod raw;
 mod records;
 mod routes;
 mod rules;
 mod sessions;
+mod transport;
 mod watches;
 mod wire;

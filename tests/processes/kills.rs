@@ -364,7 +364,9 @@ fn enough(load: &Load, asks: usize, overdue: usize, mut late: Vec<i64>, begun: I
 async fn killed_fifty_times_under_load_it_loses_nothing_and_settles_nothing_twice() {
     let (seed, begun) = (seed(), Instant::now());
     eprintln!("ASKWAY_SEED={seed}");
-    let mut daemon = Daemon::start(&["--route-timeout", "200ms", "--log", "error"]);
+    // One tree asks faster here than one may.
+    let file = "[limits]\nasks_a_minute = 1000000\n";
+    let mut daemon = Daemon::start_with(file, &["--route-timeout", "200ms", "--log", "error"]);
     let (load, lead) = begin(&daemon, seed).await;
     let silent = child(&load.lead).await.client;
     let holding = tokio::spawn(hold(load.clone(), lead));

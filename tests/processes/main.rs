@@ -11,9 +11,12 @@ mod identity;
 mod kills;
 mod notices;
 mod prompts;
+#[path = "../shared/raw.rs"]
+mod raw;
 mod readme;
 mod rules;
 mod run;
 mod screens;
 mod serve;
 mod terminal;
+mod transport;

@@ -3,6 +3,7 @@
 //! check is tried on planted violations in `planted`; `source` reads Rust.
 
 mod cases;
+mod limits;
 mod planted;
 mod rules;
 mod source;

@@ -326,7 +326,7 @@ fn absolute(address: Address) -> Result<Address, Failure> {
         Address::Unix(path) => std::path::absolute(&path)
             .map(Address::Unix)
             .map_err(|error| Failure::io(path.display(), &error)),
-        http @ Address::Http(_) => Ok(http),
+        other @ (Address::Http(_) | Address::Https(_)) => Ok(other),
     }
 }
 

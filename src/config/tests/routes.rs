@@ -161,8 +161,9 @@ hops = []
         "33: group.x y.people: must name somebody: an ask would reach nobody",
         "34: group.bare: needs people, a list of their names",
         "36: group.text.people: must be a list, in brackets",
-        "37: routes: is no key; keys are socket, listen, route_timeout, person_window, \
-         decline_stands, keep, log, tables [route.NAME], [group.NAME] and [notify]",
+        "37: routes: is no key; keys are socket, listen, listen_names, tls_cert, tls_key, \
+         tls_client_ca, route_timeout, person_window, decline_stands, keep, log, tables \
+         [route.NAME], [group.NAME], [notify] and [limits]",
     ];
     let mut expected = expected.to_vec();
     expected.sort_unstable();

@@ -17,7 +17,7 @@ use crate::bench::{Bench, PATIENCE};
 use askway::ask::Timestamp;
 use askway::client::{Address, Client};
 use askway::engine::clock::Manual;
-use askway::grpc::{Listeners, serve, v1};
+use askway::grpc::{Listeners, Manner, serve_as, v1};
 use askway::service::Settings;
 use askway::session::{Kind, Principal, Secret};
 use askway::store::Store;
@@ -32,22 +32,22 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A server in this process.
-struct Daemon {
-    bench: Bench,
-    folder: TempDir,
-    port: SocketAddr,
-    owner: Secret,
-    host: Secret,
-    shutdown: CancellationToken,
+pub struct Daemon {
+    pub bench: Bench,
+    pub folder: TempDir,
+    pub port: SocketAddr,
+    pub owner: Secret,
+    pub host: Secret,
+    pub shutdown: CancellationToken,
     serving: JoinHandle<io::Result<()>>,
 }
 
 /// A session, as its agent sees it.
-struct Agent {
-    client: Client,
-    token: Secret,
-    hold: Secret,
-    session: v1::Session,
+pub struct Agent {
+    pub client: Client,
+    pub token: Secret,
+    pub hold: Secret,
+    pub session: v1::Session,
 }
 
 /// The machine's time: clients make request ids of it, and too old a one is refused.
@@ -57,15 +57,15 @@ fn wall_clock() -> Timestamp {
 }
 
 impl Daemon {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::over(Arc::new(Mem::default())).await
     }
 
-    async fn over(store: Arc<dyn Store>) -> Self {
+    pub async fn over(store: Arc<dyn Store>) -> Self {
         Self::with(store, Settings::default()).await
     }
 
-    async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
+    pub async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
         Self::set(store, wall_clock(), settings).await
     }
 
@@ -74,6 +74,22 @@ impl Daemon {
     }
 
     async fn set(store: Arc<dyn Store>, time: Timestamp, settings: Settings) -> Self {
+        // Tests put lines between, which have ports of their own.
+        let manner = Manner { names: vec!["127.0.0.1".into()], ..Manner::default() };
+        Self::serving_at(manner, store, time, settings).await
+    }
+
+    /// One that serves in this manner.
+    pub async fn serving(manner: Manner, store: Arc<dyn Store>, settings: Settings) -> Self {
+        Self::serving_at(manner, store, wall_clock(), settings).await
+    }
+
+    async fn serving_at(
+        manner: Manner,
+        store: Arc<dyn Store>,
+        time: Timestamp,
+        settings: Settings,
+    ) -> Self {
         let bench = Bench::set(store, Manual::at(time), settings).await;
         let folder = tempfile::tempdir().unwrap();
         let unix = UnixListener::bind(folder.path().join("socket")).unwrap();
@@ -85,25 +101,26 @@ impl Daemon {
         bench.service.install(ci, &host).await.unwrap();
         let shutdown = CancellationToken::new();
         let listeners = Listeners { unix: Some(unix), tcp: Some(tcp) };
-        let serving = tokio::spawn(serve(bench.service.clone(), listeners, shutdown.clone()));
+        let serving = serve_as(manner, bench.service.clone(), listeners, shutdown.clone());
+        let serving = tokio::spawn(serving);
         Self { bench, folder, port, owner, host, shutdown, serving }
     }
 
-    fn unix(&self) -> Address {
+    pub fn unix(&self) -> Address {
         Address::Unix(self.folder.path().join("socket"))
     }
 
-    fn tcp(&self) -> Address {
+    pub fn tcp(&self) -> Address {
         Address::Http(format!("http://{}", self.port))
     }
 
     /// The person `owner`, over loopback.
-    fn owner(&self) -> Client {
+    pub fn owner(&self) -> Client {
         Client::new(self.tcp(), Some(self.owner.clone()))
     }
 
     /// The daemon's own user, on the socket.
-    fn local(&self) -> Client {
+    pub fn local(&self) -> Client {
         Client::new(self.unix(), None)
     }
 
@@ -129,22 +146,22 @@ impl Daemon {
         (Secret::read(&made.secret).expect("a whole token"), made.token.unwrap())
     }
 
-    async fn root(&self, address: Address) -> Agent {
+    pub async fn root(&self, address: Address) -> Agent {
         let client = match &address {
             Address::Unix(_) => self.local(),
-            Address::Http(_) => Client::new(address.clone(), Some(self.host.clone())),
+            _ => Client::new(address.clone(), Some(self.host.clone())),
         };
         enroll(&client, address, "lead", String::new()).await
     }
 
     /// `lead`, and a `worker` it sent work to.
-    async fn pair(&self, address: Address) -> (Agent, Agent) {
+    pub async fn pair(&self, address: Address) -> (Agent, Agent) {
         let lead = self.root(address.clone()).await;
         let worker = lead.send_work(address).await;
         (lead, worker)
     }
 
-    async fn stop(self) {
+    pub async fn stop(self) {
         self.shutdown.cancel();
         tokio::time::timeout(PATIENCE, self.serving).await.expect("it stops").unwrap().unwrap();
         self.bench.service.stopped().await;
@@ -152,18 +169,18 @@ impl Daemon {
 }
 
 impl Agent {
-    async fn send_work(&self, address: Address) -> Agent {
+    pub async fn send_work(&self, address: Address) -> Agent {
         let sent = self.client.send_work(v1::SendWorkRequest::default()).await.unwrap();
         assert_eq!(sent.receipt.unwrap().result(), v1::Result::Accepted);
         enroll(&Client::new(address.clone(), None), address, "worker", sent.ticket).await
     }
 
-    async fn ask(&self, text: &str) -> v1::Ask {
+    pub async fn ask(&self, text: &str) -> v1::Ask {
         accepted(self.client.ask(question(text)).await.unwrap())
     }
 }
 
-async fn enroll(by: &Client, address: Address, agent: &str, ticket: String) -> Agent {
+pub async fn enroll(by: &Client, address: Address, agent: &str, ticket: String) -> Agent {
     let request = v1::EnrollRequest { agent: agent.into(), ticket, ..Default::default() };
     let enrolled = by.enroll(request).await.unwrap();
     let token = Secret::read(&enrolled.token).expect("a new session has a token");
@@ -175,7 +192,7 @@ async fn enroll(by: &Client, address: Address, agent: &str, ticket: String) -> A
     }
 }
 
-fn question(text: &str) -> v1::AskRequest {
+pub fn question(text: &str) -> v1::AskRequest {
     let option = |label: &str| v1::Option { label: label.into(), ..Default::default() };
     let question = v1::Question {
         question: text.into(),
@@ -185,30 +202,30 @@ fn question(text: &str) -> v1::AskRequest {
     v1::AskRequest { questions: vec![question], ..Default::default() }
 }
 
-fn yes() -> [(String, v1::Answer); 1] {
+pub fn yes() -> [(String, v1::Answer); 1] {
     let answer = v1::Answer { selected: vec!["yes".into()], ..Default::default() };
     [("q1".into(), answer)]
 }
 
-fn answer(ask: &v1::Ask) -> v1::AnswerRequest {
+pub fn answer(ask: &v1::Ask) -> v1::AnswerRequest {
     let (ask_id, content_digest) = (ask.id.clone(), ask.content_digest.clone());
     let request_id = String::new();
     v1::AnswerRequest { request_id, ask_id, content_digest, answers: yes().into() }
 }
 
-fn answer_agent(ask: &v1::Ask) -> v1::AnswerAgentRequest {
+pub fn answer_agent(ask: &v1::Ask) -> v1::AnswerAgentRequest {
     let v1::AnswerRequest { request_id, ask_id, content_digest, answers } = answer(ask);
     v1::AnswerAgentRequest { request_id, ask_id, content_digest, answers }
 }
 
 /// The ask of an accepted receipt.
-fn accepted(receipt: v1::Receipt) -> v1::Ask {
+pub fn accepted(receipt: v1::Receipt) -> v1::Ask {
     assert_eq!(receipt.result(), v1::Result::Accepted, "{}", receipt.message);
     receipt.ask.expect("an accepted receipt shows the ask")
 }
 
 /// Why it was refused.
-fn refused(receipt: v1::Receipt) -> String {
+pub fn refused(receipt: v1::Receipt) -> String {
     assert_eq!(receipt.result(), v1::Result::Refused);
     assert!(!receipt.message.is_empty());
     receipt.reason

@@ -5,12 +5,16 @@ use crate::faults::Held;
 use askway::ask::{AskId, PersonName, Policy, limits};
 use askway::client::ClientError;
 use askway::error::{Error, Reason};
+use askway::grpc::{Limits, Manner};
+use askway::service::{ASKS_A_MINUTE_MAX, Rates};
 use askway::store::suite::World;
 use askway::store::{Batch, Change, Committed, Key, Record};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
+use tonic::transport::Endpoint;
+use v1::admin_service_client::AdminServiceClient;
 use v1::ask_service_client::AskServiceClient;
 
 /// The test of each reason: what provokes it, and that it is what comes. The match is there so that
@@ -67,6 +71,8 @@ reasons! {
     CredentialExpired credential_expired,
     WrongPrincipal wrong_principal,
     NotHolder not_holder,
+    ForeignOrigin foreign_origin,
+    TooSlow too_slow,
     RequestIdReused request_id_reused,
     RequestIdTooOld request_id_too_old,
     Busy busy,
@@ -403,6 +409,31 @@ async fn not_holder() -> String {
     fault(scene.worker.client.hold(scene.lead.hold.clone()).next().await.unwrap())
 }
 
+/// A page in a browser has its own name lead here.
+async fn foreign_origin() -> String {
+    let daemon = Daemon::start().await;
+    let origin = "http://evil.example:80".parse().unwrap();
+    let endpoint = Endpoint::from_shared(daemon.tcp().to_string()).unwrap().origin(origin);
+    let mut admin = AdminServiceClient::new(endpoint.connect().await.unwrap());
+    let request = stop::with_owner(&daemon, v1::GetStatusRequest {});
+    fault(admin.get_status(request).await.map_err(ClientError::from))
+}
+
+/// The message never comes.
+async fn too_slow() -> String {
+    let message_within = Duration::from_millis(1);
+    let limits = Limits { message_within, ..Limits::default() };
+    let manner = Manner { limits, ..Manner::default() };
+    let daemon = Daemon::serving(manner, Arc::new(Mem::default()), Settings::default()).await;
+    let channel = Endpoint::from_shared(daemon.tcp().to_string()).unwrap().connect().await.unwrap();
+    let mut call = tonic::client::Grpc::new(channel);
+    call.ready().await.unwrap();
+    let path = "/askway.v1.AdminService/GetStatus".parse().unwrap();
+    let codec = tonic_prost::ProstCodec::<v1::GetStatusRequest, v1::GetStatusResponse>::default();
+    let never = tonic::Request::new(tokio_stream::pending());
+    fault(call.client_streaming(never, path, codec).await.map_err(ClientError::from))
+}
+
 async fn request_id_reused() -> String {
     let scene = Scene::new().await;
     let say = |text: &str| v1::SayRequest {
@@ -417,7 +448,10 @@ async fn request_id_reused() -> String {
 /// The disk holds a commit up until the queue behind it is full.
 async fn busy() -> String {
     let store = Held::new();
-    let scene = Scene::over(store.clone()).await;
+    // One tree fills it, and faster than a tree may.
+    let rates = Rates { asks_a_minute: ASKS_A_MINUTE_MAX, ..Rates::default() };
+    let settings = Settings { rates, ..Settings::default() };
+    let scene = Scene::of(Daemon::with(store.clone(), settings).await).await;
     let closed = store.disk.write().await;
     let mut waiting = JoinSet::new();
     let asker = scene.daemon.bench.log_in(&scene.worker.token).await.unwrap();
