@@ -205,41 +205,6 @@ async fn who_asks_for_much_and_reads_nothing_holds_no_more_than_a_buffer_each() 
     target.is_well_after("deaf readers").await;
 }
 
-/// The host's own sessions, all below one piece of work.
-#[tokio::test]
-async fn a_thousand_asks_of_fifty_sessions_of_one_tree_are_as_many_as_a_tree_may_have() {
-    let target = Target::start("").await;
-    let daemon = &target.daemon;
-    let lead = enroll(&daemon.client(None), String::new()).await;
-    let lead = daemon.client(Some(&lead));
-    let mut sessions = Vec::new();
-    for _ in 0..50 {
-        let sent = lead.send_work(v1::SendWorkRequest::default()).await.expect("sent");
-        sessions.push(daemon.client(Some(&enroll(&lead, sent.ticket).await)));
-    }
-    let attack = sessions.iter().map(|session| async {
-        let mut filed = 0;
-        for number in 0..20 {
-            let asked = session.clone().with_patience(Duration::ZERO);
-            if let Ok(receipt) = asked.ask(question(&format!("number {number}?"))).await {
-                filed += usize::from(receipt.result() == v1::Result::Accepted);
-            }
-        }
-        filed
-    });
-    // A thousand in a debug build, beside whatever else the machine does.
-    let filed = tokio::time::timeout(PATIENCE * 5, join_all(attack)).await;
-    let filed: usize = filed.expect("in time").iter().sum();
-    // Counted when they are admitted: what is in flight at that instant may come on top.
-    assert!((64..=64 + 50).contains(&filed), "{filed}");
-    let open = daemon.owner().list_asks(v1::AskScope::Visible).await.expect("a list");
-    assert_eq!(open.len(), filed);
-    // Another tree is not touched by it.
-    let (_, worker) = pair(daemon).await;
-    assert_eq!(worker.ask(question("mine?")).await.unwrap().result(), v1::Result::Accepted);
-    target.is_well_after("a thousand asks").await;
-}
-
 /// What an idle watch, and what an open ask, may take: see docs/limits.md.
 const A_WATCH: u64 = 24 << 10;
 const AN_ASK: u64 = 2 << 10;
