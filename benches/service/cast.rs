@@ -61,7 +61,7 @@ pub async fn sessions(channels: &[Client], amount: usize) -> Vec<Client> {
 
 /// A session: a root one, or that of a ticket.
 async fn session(by: &Client, ticket: String) -> Client {
-    let session = by.speaking_as(enrolled(by, ticket).await);
+    let session = by.clone().with_token(enrolled(by, ticket).await);
     session.status().await.expect("its token is good");
     session
 }

@@ -19,9 +19,9 @@ listen = \"127.0.0.1:0\"
 log = \"error\"
 
 [limits]
-open_in_tree = 2000000
+tree = 2000000
+namespace = 2000000
 waiting_on_session = 2000000
-open_in_namespace = 2000000
 ";
 
 /// A daemon on a folder of its own, until it is dropped.

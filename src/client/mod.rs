@@ -108,12 +108,6 @@ impl Client {
         Self { patience, ..self }
     }
 
-    /// The same connection, for another caller.
-    pub fn speaking_as(&self, token: Secret) -> Self {
-        let token = Some(token.expose().to_owned().into());
-        Self { token, ..self.clone() }
-    }
-
     /// Where the daemon listens.
     pub fn address(&self) -> &Address {
         &self.address

@@ -41,7 +41,7 @@ pub async fn figures(scale: Scale, report: &mut Report) {
     let began = Instant::now();
     daemon.restart();
     report.figure("restart_1m_ready", began.elapsed().as_secs_f64(), "s", Goal::None);
-    let session = daemon.host().speaking_as(token);
+    let session = daemon.host().with_token(token);
     cast::ask(&session).await;
     report.figure("restart_1m", began.elapsed().as_secs_f64(), "s", Goal::AtMost(1.0));
     cast::until(async || session.list_asks(v1::AskScope::Mine).await.is_ok()).await;

@@ -187,6 +187,7 @@ impl Scene {
     }
 
     /// A request that is as it must be, about the ask, the session `lead`, or what is in `default`.
+    #[expect(clippy::needless_update, reason = "some requests have all their fields set")]
     fn request(&self, call: &str) -> Vec<u8> {
         let (ask_id, content_digest) = (self.ask.id.clone(), self.ask.content_digest.clone());
         let request_id = uuid();
