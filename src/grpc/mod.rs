@@ -5,6 +5,8 @@ mod admin;
 mod asks;
 mod connections;
 pub mod convert;
+#[doc(hidden)]
+pub mod fuzzed;
 pub mod malformed;
 mod read;
 mod server;
