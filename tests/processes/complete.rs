@@ -40,7 +40,7 @@ fn ids_and_labels_of_what_is_open_are_offered() {
     let mut ids = by(&daemon, &["askway", "show", "ask_"]);
     ids.sort();
     assert_eq!(ids, both);
-    assert_eq!(by(&daemon, &["askway", "decline", &two[..12]]), [two.clone()]);
+    assert_eq!(by(&daemon, &["askway", "decline", &two[..12]]), [&*two]);
     assert_eq!(by(&daemon, &["askway", "answer", &one, "P"]), ["Postgres", "Pg 17"]);
     assert!(by(&daemon, &["askway", "deliveries", "ack", "ask_zzzz"]).is_empty());
     // A session completes what is its own to take back.
