@@ -17,6 +17,8 @@ mod demo;
 mod escalate;
 mod exit;
 mod file;
+#[doc(hidden)]
+pub mod fuzzed;
 mod inbox;
 mod log;
 mod look;

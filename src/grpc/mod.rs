@@ -8,6 +8,8 @@ mod asks;
 mod connections;
 pub mod convert;
 mod door;
+#[doc(hidden)]
+pub mod fuzzed;
 pub mod limits;
 pub mod malformed;
 mod read;

@@ -88,7 +88,7 @@ fn read(root: &Path) -> Vec<File> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
-            if matches!(name.as_str(), "target" | ".git" | "Cargo.lock") {
+            if matches!(name.as_str(), "target" | ".git") || name.ends_with("Cargo.lock") {
                 continue;
             }
             if path.is_dir() {
