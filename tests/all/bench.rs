@@ -126,6 +126,14 @@ impl Bench {
         Agent { caller, token, hold }
     }
 
+    /// The same session once its host has resumed it: with a new token, the one it had is void.
+    pub async fn resumed(&self, agent: &Agent) -> Agent {
+        let resumed = self.service.resume(&self.host, fresh(), agent.id()).await.unwrap();
+        let (token, hold) = resumed.secrets.expect("a resumed session has secrets");
+        let caller = self.log_in(&token).await.unwrap();
+        Agent { caller, token, hold }
+    }
+
     pub async fn log_in(&self, token: &Secret) -> Result<Caller, Error> {
         let token = Some(token.expose().to_owned());
         self.service.authenticate(&Credential { token, local_user: false }).await

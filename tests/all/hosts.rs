@@ -148,7 +148,7 @@ async fn a_sleeping_session_is_asked_while_its_host_watches() {
     assert_eq!(ask.hop.index, 0);
     let Some(Ok(InboxMessage::Change { came, .. })) = inbox.next().await else { panic!() };
     assert_eq!(came[0].id, ask.id, "it lists what it would wake a session for");
-    bench.service.resume(&bench.host, fresh(), lead.id()).await.unwrap();
+    let lead = bench.resumed(&lead).await;
     let Some(Ok(InboxMessage::Change { left, .. })) = inbox.next().await else { panic!() };
     assert_eq!(left, [ask.id], "awake it is asked like any other");
     accepted(bench.answer_agent(&lead, &ask).await);

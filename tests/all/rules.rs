@@ -77,13 +77,16 @@ async fn rule_05_a_refused_request_id_is_still_good() {
     let (lead, worker) = bench.pair().await;
     let ask = bench.ask(&worker, "which store?").await;
     let request = fresh();
-    let answer =
-        || bench.service.answer_agent(&lead.caller, request.clone(), ask.id, ask.digest, yes());
+    let answer = async |lead: &Agent| {
+        let (lead, request) = (&lead.caller, request.clone());
+        bench.service.answer_agent(lead, request, ask.id, ask.digest, yes()).await
+    };
     bench.service.pause(&lead.caller, fresh(), None).await.unwrap();
-    assert_eq!(refused(answer().await), Reason::SessionPaused);
-    let resumed = bench.service.resume(&bench.host, fresh(), lead.id()).await.unwrap();
-    assert!(resumed.secrets.is_some());
-    assert_eq!(refused(answer().await), Reason::NotSender, "it moved on while nobody was there");
+    assert_eq!(refused(answer(&lead).await), Reason::SessionPaused);
+    let again = bench.resumed(&lead).await;
+    let moved = "it moved on while nobody was there";
+    assert_eq!(refused(answer(&again).await), Reason::NotSender, "{moved}");
+    assert!(answer(&lead).await.is_err(), "the token it had is void");
 }
 
 #[tokio::test]
@@ -170,9 +173,8 @@ async fn rule_09_a_sender_that_is_blocked_is_passed_over_at_once() {
 
     // A pause and a resume of the worker end the run that the sender was blocked on.
     bench.service.pause(&worker.caller, fresh(), None).await.unwrap();
-    let resumed = bench.service.resume(&bench.host, fresh(), worker.id()).await.unwrap();
-    let caller = bench.log_in(&resumed.secrets.unwrap().0).await.unwrap();
-    let ask = accepted(bench.service.ask(&caller, fresh(), None, draft("and now?")).await);
+    let worker = bench.resumed(&worker).await;
+    let ask = bench.ask(&worker, "and now?").await;
     assert_eq!((ask.hop.index, ask.hop.cause), (0, Cause::Filed));
 }
 
