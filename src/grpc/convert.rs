@@ -18,19 +18,17 @@ use std::collections::HashMap;
 
 /// An instant, as it travels.
 pub fn timestamp(time: Timestamp) -> prost_types::Timestamp {
-    let millis = time.as_millis();
-    prost_types::Timestamp {
-        seconds: (millis / 1_000) as i64,
-        nanos: (millis % 1_000) as i32 * 1_000_000,
-    }
+    let (seconds, nanos) = parts(time.as_millis());
+    prost_types::Timestamp { seconds, nanos }
 }
 
 fn duration(span: Span) -> prost_types::Duration {
-    let millis = span.as_millis();
-    prost_types::Duration {
-        seconds: (millis / 1_000) as i64,
-        nanos: (millis % 1_000) as i32 * 1_000_000,
-    }
+    let (seconds, nanos) = parts(span.as_millis());
+    prost_types::Duration { seconds, nanos }
+}
+
+fn parts(millis: u64) -> (i64, i32) {
+    ((millis / 1_000) as i64, (millis % 1_000) as i32 * 1_000_000)
 }
 
 /// An ask, whole.

@@ -165,7 +165,7 @@ fn c158_a_hook_that_fails_shows_in_status_and_log_and_costs_the_ask_nothing() {
     let said = Said::by(&mut hook.daemon.command(&["status"])).ends(0).out;
     assert!(said.contains("the notice hook failed") && said.contains("exit status: 3"), "{said}");
     let said = Said::by(&mut hook.daemon.command(&["log", &id])).ends(0).out;
-    assert!(said.contains("notice failed"), "{said}");
+    assert!(said.contains("notice_failed"), "{said}");
     // What it printed is for whoever runs the daemon, and for no terminal as it is.
     let log = hook.daemon.log();
     assert!(log.contains("desktop") && !log.contains('\u{1b}'), "{log}");

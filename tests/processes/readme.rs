@@ -30,7 +30,7 @@ enum How {
 }
 
 /// Every line of the README that runs askway.
-const LINES: [(&str, How); 21] = [
+const LINES: [(&str, How); 25] = [
     ("askway serve", How::Elsewhere),
     ("askway run --as lead -- ./lead.sh", How::Runs("lead.sh")),
     ("askway run --background --as worker -- ./worker.sh", How::Runs("worker.sh")),
@@ -44,6 +44,11 @@ const LINES: [(&str, How); 21] = [
     ),
     ("askway inbox", How::Person),
     ("askway inbox --watch", How::Follows),
+    // Prompts, another machine and other folders: `prompts`, `transport` and `complete`.
+    ("askway answer", How::Elsewhere),
+    ("askway serve --listen 0.0.0.0:7700 --tls-cert cert.pem --tls-key key.pem", How::Elsewhere),
+    ("source <(askway completions bash)", How::Elsewhere),
+    ("askway man --out ~/.local/share/man/man1", How::Elsewhere),
     ("askway show ask_8f3k", How::Person),
     ("askway answer ask_8f3k SQLite", How::Person),
     ("askway decline ask_8f3k -m \"neither; use the one we have\"", How::Person),
