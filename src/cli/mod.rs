@@ -4,6 +4,7 @@
 //! This module says which verbs there are and how they end. Who calls and which daemon: `context`
 //! and [`place`]. How a verb ends, and why it failed: `exit`. What was typed: `typed`.
 
+mod agents;
 mod answer;
 mod ask;
 mod background;
@@ -64,7 +65,8 @@ struct Cli {
     /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
     #[arg(long, global = true)]
     json: bool,
-    /// Call as this person, where that is not the owner; inside a session, as a person at all
+    /// Call as this person, where that is not the owner; inside a session, or where a coding agent
+    /// runs its commands, as a person at all
     #[arg(long, global = true, value_name = "NAME")]
     as_person: Option<PersonName>,
     #[command(subcommand)]
@@ -139,6 +141,24 @@ enum Verb {
     Background(background::Args),
 }
 
+impl Verb {
+    /// Whether it is a person's to do, where it is not a session that does it. Reading is everybody's,
+    /// and so is what concerns the caller's own ask or session.
+    fn is_a_persons(&self) -> bool {
+        match self {
+            Verb::Answer(_)
+            | Verb::Decline(_)
+            | Verb::Escalate(_)
+            | Verb::Say(_)
+            | Verb::Claim(_)
+            | Verb::Release(_) => true,
+            Verb::Person(args) => args.changes(),
+            Verb::Token(args) => args.changes(),
+            _ => false,
+        }
+    }
+}
+
 /// The program: reads the arguments, does what they say, and gives the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
@@ -198,7 +218,9 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
     if let Verb::Ask(_) = verb {
         ask::needs_a_session(as_person.is_some())?;
     }
-    let context = &Context::of_environment(as_person)?.named().await?;
+    let context = Context::of_environment(as_person)?;
+    let context = if verb.is_a_persons() { context.for_a_person()? } else { context };
+    let context = &context.named().await?;
     match verb {
         Verb::Ask(args) => ask::run(args, context, out).await,
         Verb::Wait(args) => wait::run(args, context, out).await,

@@ -68,6 +68,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
             person: claim.by.to_string(),
             since_time: Some(timestamp(claim.since)),
             lapse_time: Some(timestamp(claim.lapse)),
+            in_agent: claim.in_agent,
         }),
         outcome: ask.outcome().map(outcome),
         delivery: ask.delivery().map(|delivery| delivery_status(delivery, ask.lease.as_ref())),
@@ -213,6 +214,7 @@ pub fn turn(turn: &ask::Turn) -> v1::Turn {
         text: turn.text.clone(),
         say_time: Some(timestamp(turn.time)),
         unread: turn.unread,
+        in_agent: turn.in_agent,
     }
 }
 
@@ -249,6 +251,7 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         settle_time: Some(timestamp(outcome.time)),
         revision: outcome.revision,
         assurance: worth(outcome.assurance).into(),
+        in_agent: outcome.in_agent,
         stands_from_ask_id: outcome.stands_from.map(|ask| ask.to_string()).unwrap_or_default(),
     }
 }
@@ -319,6 +322,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         by: Some(actor(&by)),
         text: text.unwrap_or_default(),
         ask: Some(changed),
+        in_agent: event.in_agent,
     }
 }
 

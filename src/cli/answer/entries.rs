@@ -90,6 +90,7 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::limits;
     use crate::cli::render::fixture;
 
     #[test]
@@ -103,6 +104,19 @@ mod tests {
         let others = [Way::Write, Way::Say, Way::Decline, Way::Leave];
         assert_eq!(ways[..2], [Way::Option(1), Way::Option(0)]);
         assert_eq!(ways[2..], others);
+    }
+
+    #[test]
+    fn rule_21_no_label_can_be_filed_that_says_what_a_way_says() {
+        let mut question = fixture::open().questions.remove(0);
+        let mut lines = ways(&question, None).split_off(question.options.len());
+        question.multiple = true;
+        lines.extend(ways(&question, None));
+        for (_, line) in lines {
+            assert!(limits::RESERVED_LABELS.contains(&line.as_str()), "{line}");
+        }
+        question.options[0].recommended = true;
+        assert!(options(&question)[0].ends_with(limits::RECOMMENDED_MARK));
     }
 
     #[test]

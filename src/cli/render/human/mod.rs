@@ -68,12 +68,16 @@ pub fn outcome_line(outcome: &v1::Outcome) -> String {
         Some(_) if !outcome.stands_from_ask_id.is_empty() => {
             let before = visible_line(&outcome.stands_from_ask_id);
             let who = actor(outcome.by.as_ref());
-            format!("{kind} by {who} (who said no before, to {before})")
+            let typed = words::in_agent(outcome.in_agent);
+            format!("{kind} by {who}{typed} (who said no before, to {before})")
         }
         Some(_) => {
-            let worth = words::assurance(outcome.assurance());
-            let worth = worth.map(|worth| format!(" (assurance {worth})")).unwrap_or_default();
-            format!("{kind} by {}{worth}", actor(outcome.by.as_ref()))
+            let worth =
+                words::assurance(outcome.assurance()).map(|worth| format!("assurance {worth}"));
+            let typed = outcome.in_agent.then(|| words::IN_AGENT.to_owned());
+            let how: Vec<_> = [worth, typed].into_iter().flatten().collect();
+            let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+            format!("{kind} by {}{how}", actor(outcome.by.as_ref()))
         }
         None => kind.to_owned(),
     }

@@ -54,6 +54,7 @@ fn mixed() -> Vec<v1::Ask> {
         person: "ann".into(),
         since_time: fixture::time(0),
         lapse_time: fixture::time(900_000),
+        in_agent: false,
     };
     let claimed = v1::Ask { claim: Some(claim), ..fixture::with_people() };
     let ended = fixture::settled(v1::OutcomeKind::Answered);
@@ -113,6 +114,7 @@ fn a_history() {
         by: said[0].by.clone(),
         text: "How many rows?\nAnd for how long?".into(),
         ask: None,
+        in_agent: false,
     });
     look_at("log", |look| history(&events, now(), look));
 }

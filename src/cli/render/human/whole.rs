@@ -59,7 +59,8 @@ fn head(page: &mut Page, ask: &v1::Ask, you: Option<&str>, now: i64) {
     if let Some(claim) = &ask.claim {
         let person = visible_line(&claim.person);
         let lapses = future(claim.lapse_time, now);
-        page.own(&format!("{person} is on it; that lapses {lapses}"));
+        let typed = words::in_agent(claim.in_agent);
+        page.own(&format!("{person}{typed} is on it; that lapses {lapses}"));
     }
     if let Some(standing) = standing(ask) {
         page.own(&standing);
@@ -95,7 +96,8 @@ fn question(page: &mut Page, question: &v1::Question) {
 pub fn turn(page: &mut Page, turn: &v1::Turn, now: i64) {
     let unread = if turn.unread { " (unread)" } else { "" };
     let by = actor(turn.by.as_ref());
-    page.own(&format!("{by} said {}{unread}:", past(turn.say_time, now)));
+    let typed = words::in_agent(turn.in_agent);
+    page.own(&format!("{by}{typed} said {}{unread}:", past(turn.say_time, now)));
     page.theirs(&turn.text);
 }
 
