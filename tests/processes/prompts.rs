@@ -423,3 +423,19 @@ fn a_wait_says_meanwhile_on_whom_and_that_the_daemon_is_away() {
     let silent = Said::by(&mut daemon.command(&["wait", &open, "--for", "1s"])).ends(5);
     assert!(!silent.err.contains("since"), "{silent:?}");
 }
+
+#[test]
+fn a_long_text_above_a_prompt_is_cut_and_says_so_and_counts_as_seen_by_nobody() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let points: Vec<_> = (1..=60).map(|point| format!("- point {point}")).collect();
+    let context = format!("Points:\n\n{}", points.join("\n"));
+    let line = ["ask", "Which store?", "-o", "Postgres", "-o", "SQLite", "--context", &context];
+    let id = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see("point 30").see("more lines of this; askway show").see("> 1. Postgres");
+    assert!(!terminal.contents().contains("point 60"));
+    terminal.press(ESC);
+    terminal.ends(5);
+    assert_eq!(show(&daemon, &id)["seen"], serde_json::json!([]), "it was not shown whole");
+}

@@ -19,7 +19,7 @@ pub use list::{Inbox, elsewhere, listed};
 pub use people::{person_line, token_line};
 pub use sessions::{sessions, status};
 pub use waiting::{progress, waited_on};
-pub use whole::ask;
+pub use whole::{ask, short};
 
 use super::words;
 use crate::ask::Span;
@@ -51,8 +51,8 @@ fn gone(ask: &v1::Ask, now: i64) -> Option<String> {
 }
 
 /// How it ended: who, when, and what was decided of each question.
-pub fn outcome(ask: &v1::Ask, now: i64) -> String {
-    let mut page = Page::new(Look::PLAIN);
+pub fn outcome(ask: &v1::Ask, now: i64, look: Look) -> String {
+    let mut page = Page::new(look);
     whole::outcome(&mut page, ask, now);
     page.into_text()
 }
@@ -101,8 +101,8 @@ fn standing(ask: &v1::Ask) -> Option<String> {
 }
 
 /// One turn of talk.
-pub fn turn(turn: &v1::Turn, now: i64) -> String {
-    let mut page = Page::new(Look::PLAIN);
+pub fn turn(turn: &v1::Turn, now: i64, look: Look) -> String {
+    let mut page = Page::new(look);
     whole::turn(&mut page, turn, now);
     page.into_text()
 }
