@@ -4,7 +4,7 @@
 //! name unasked. It is none against an agent that means ill, which can unset a variable; against that
 //! there is a token that it cannot read (SECURITY.md).
 
-use super::{Exit, Failure, place};
+use super::{Exit, Failure, Verb, place};
 use std::ffi::OsString;
 
 /// The variables that coding agents set for the commands they run, and which of them does. A variable
@@ -44,6 +44,24 @@ fn marker_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<&'static str
     let off = |value: &OsString| value.is_empty() || value == "0" || value == "false";
     let set = |name: &&str| variable(name).is_some_and(|value| !off(&value));
     MARKERS.iter().map(|(name, _)| *name).find(set)
+}
+
+impl Verb {
+    /// Whether it is a person's to do, where it is not a session that does it. Reading is everybody's,
+    /// and so is what concerns the caller's own ask or session.
+    pub(super) fn is_a_persons(&self) -> bool {
+        match self {
+            Verb::Answer(_)
+            | Verb::Decline(_)
+            | Verb::Escalate(_)
+            | Verb::Say(_)
+            | Verb::Claim(_)
+            | Verb::Release(_) => true,
+            Verb::Person(args) => args.changes(),
+            Verb::Token(args) => args.changes(),
+            _ => false,
+        }
+    }
 }
 
 /// Refuses what a person does, typed where `marker` is set and no person is named.

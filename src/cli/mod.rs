@@ -141,24 +141,6 @@ enum Verb {
     Background(background::Args),
 }
 
-impl Verb {
-    /// Whether it is a person's to do, where it is not a session that does it. Reading is everybody's,
-    /// and so is what concerns the caller's own ask or session.
-    fn is_a_persons(&self) -> bool {
-        match self {
-            Verb::Answer(_)
-            | Verb::Decline(_)
-            | Verb::Escalate(_)
-            | Verb::Say(_)
-            | Verb::Claim(_)
-            | Verb::Release(_) => true,
-            Verb::Person(args) => args.changes(),
-            Verb::Token(args) => args.changes(),
-            _ => false,
-        }
-    }
-}
-
 /// The program: reads the arguments, does what they say, and gives the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();

@@ -3,7 +3,7 @@
 mod people;
 
 pub use super::read::delivery_id;
-use people::worth;
+use people::{claim, worth};
 pub use people::{person, token};
 
 use super::v1;
@@ -64,12 +64,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         expire_time: expiry.and_then(|expiry| expiry.due()).map(timestamp),
         create_time: Some(timestamp(ask.create_time)),
         turns: ask.turns.iter().map(turn).collect(),
-        claim: ask.claim.as_ref().map(|claim| v1::Claim {
-            person: claim.by.to_string(),
-            since_time: Some(timestamp(claim.since)),
-            lapse_time: Some(timestamp(claim.lapse)),
-            in_agent: claim.in_agent,
-        }),
+        claim: ask.claim.as_ref().map(claim),
         outcome: ask.outcome().map(outcome),
         delivery: ask.delivery().map(|delivery| delivery_status(delivery, ask.lease.as_ref())),
         route: ask.route.hops.iter().map(route_hop).collect(),

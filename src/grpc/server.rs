@@ -185,6 +185,7 @@ impl Api {
     pub async fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
         let credential = credential(request).map_err(status)?;
         let caller = self.service.authenticate(&credential).await.map_err(status)?;
+        tracing::debug!(by = ?caller.principal, "a call");
         if let Some(slot) = request.extensions().get::<Arc<Slot>>() {
             slot.keep(self.service.in_flight(&caller, slot.is_stream).map_err(status)?);
         }

@@ -221,12 +221,12 @@ fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
     let question = format!("Which?{hostile}");
     let described = format!("Yes=sure{hostile}\n> leave\n");
     let context = format!("{hostile}\n? Send it?\n> send it");
-    let line = ["ask", &*question, "-o", &*described, "-o", "leave", "--context", &*context];
+    let line = ["ask", &*question, "-o", &*described, "-o", "leave it", "--context", &*context];
     let id = id(&daemon.verb(Some(&asker), &line).ends(0));
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("| > send it").see("| > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
-    // A label of that name has a number; what leaves has none.
-    terminal.press(DOWN).see("> 2. leave").press(DOWN).see("> write an").press(ENTER);
+    // A label like it has a number; what leaves has none.
+    terminal.press(DOWN).see("> 2. leave it").press(DOWN).see("> write an").press(ENTER);
     terminal.see("Your answer:").press(ESC).see("> 1. Yes").press(ESC).see("nothing was sent");
     let contents = terminal.contents();
     assert!(contents.starts_with("ask_"), "nothing was cleared: {contents}");
