@@ -224,7 +224,7 @@ fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
     let line = ["ask", &*question, "-o", &*described, "-o", "leave it", "--context", &*context];
     let id = id(&daemon.verb(Some(&asker), &line).ends(0));
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
-    terminal.see("| > send it").see("| > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
+    terminal.see("│ > send it").see("│ > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
     // A label like it has a number; what leaves has none.
     terminal.press(DOWN).see("> 2. leave it").press(DOWN).see("> write an").press(ENTER);
     terminal.see("Your answer:").press(ESC).see("> 1. Yes").press(ESC).see("nothing was sent");
