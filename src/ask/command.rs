@@ -208,6 +208,8 @@ pub enum Command {
     Acknowledge { by: Actor, delivery: u64, lease: Option<LeaseId> },
     /// People were told of it as it was at revision `of`, or why they could not be.
     Noticed { why: NoticeWhy, of: u64, failure: Option<String> },
+    /// Any of a person's, typed in an agent's environment: decided as it is, and recorded as that.
+    InAgent(Box<Command>),
     /// A session is gone: the engine's sweep.
     SessionGone { session: SessionId, gone: Gone, idle: IdleHops },
     /// A person was removed: the engine.
@@ -225,6 +227,7 @@ impl Command {
             | Command::SessionGone { idle, .. }
             | Command::PersonGone { idle, .. }
             | Command::Tick { idle, .. } => Some(idle),
+            Command::InAgent(command) => command.idle_hops(),
             Command::AnswerAgent { .. }
             | Command::Answer { .. }
             | Command::Decline { .. }
@@ -245,6 +248,7 @@ impl Command {
     pub fn standing(&mut self, ask: &Ask) -> Option<(ContentDigest, &mut Option<StandingNo>)> {
         match self {
             Command::AnswerAgent { standing, .. } => Some((ask.digest, standing)),
+            Command::InAgent(command) => command.standing(ask),
             Command::Reply { options, standing, .. } => {
                 let content = replaced(ask, options).ok().flatten()?;
                 Some((content.digest(), standing))

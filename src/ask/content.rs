@@ -221,6 +221,9 @@ pub(super) fn check_options(
         if option.label.trim() != option.label {
             found.push(Violation::new(&label, "must not begin or end with a space"));
         }
+        if let Some(why) = reserved(&look(&option.label)) {
+            found.push(Violation::new(&label, why));
+        }
         if !looks.insert(look(&option.label)) {
             let text = text::brief(&option.label);
             found.push(Violation::new(&label, format!("`{text}` looks like another label here")));
@@ -235,6 +238,17 @@ pub(super) fn check_options(
 fn look(label: &str) -> String {
     let shown = label.chars().filter(|c| !matches!(c, '\u{200d}' | '\u{fe0f}'));
     shown.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+/// Why a label that looks like this may not be one: a surface says it of its own.
+fn reserved(look: &str) -> Option<String> {
+    let words = look.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = words.trim_matches(|c: char| c.is_ascii_punctuation() && c != '(' && c != ')');
+    if limits::RESERVED_LABELS.contains(&plain.trim()) {
+        return Some(format!("`{plain}` is offered beside the options; say more than that"));
+    }
+    let mark = limits::RECOMMENDED_MARK;
+    words.ends_with(mark).then(|| format!("must not say `{mark}`: mark the option as recommended"))
 }
 
 /// Whether a reader would see nothing.
@@ -341,6 +355,36 @@ mod tests {
             assert_eq!(content(&labels).violations().len(), 1, "{labels:?}");
         }
         assert!(content(&["a,b", "a=b", "a\"b", "🙂", "👩\u{200d}🚀"]).violations().is_empty());
+    }
+
+    #[test]
+    fn rule_21_no_label_is_what_a_surface_says_of_its_own() {
+        for reserved in limits::RESERVED_LABELS {
+            let wide = |c: char| match c {
+                '!'..='~' => char::from_u32(u32::from(c) + 0xfee0).unwrap(),
+                c => c,
+            };
+            let spelled = [
+                reserved.to_owned(),
+                reserved.to_uppercase(),
+                reserved.replace(' ', "  "),
+                reserved.chars().map(wide).collect(),
+                format!("{reserved}\u{200d}"),
+                format!("{reserved}."),
+            ];
+            for label in spelled {
+                let found = content(&[&label, "b"]).violations();
+                assert!(!found.is_empty(), "{label:?}");
+                assert_eq!(found[0].field, "questions[0].options[0].label");
+            }
+        }
+        for label in ["A (recommended)", "A (Recommended)", "A\u{ff08}Recommended\u{ff09}"] {
+            assert_eq!(content(&[label]).violations().len(), 1, "{label}");
+        }
+        let free = ["Yes", "No", "Cancel the job", "Cancel", "Skip", "Decline the offer"];
+        assert_eq!(content(&free).violations(), []);
+        let more = ["Leave it as it is", "Write an answer to them", "The recommended one", "(a) b"];
+        assert_eq!(content(&more).violations(), []);
     }
 
     #[test]

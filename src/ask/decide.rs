@@ -45,13 +45,16 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             _ => Err(Rejection::Unknown),
         };
     };
-    let once =
-        |kind: EventKind| Ok(vec![Event { revision: ask.revision + 1, time: now.time, kind }]);
+    let once = |kind: EventKind| Ok(vec![Event::new(ask.revision + 1, now.time, kind)]);
     let nothing = || Ok(Vec::new());
 
     match (&ask.state, command) {
         // An id is made by the server for one filing; its retry is found by its receipt.
         (_, C::Ask(_)) => unreachable!("{} is filed once", ask.id),
+        (_, C::InAgent(command)) => {
+            let events = decide(Some(ask), command, now)?.into_iter();
+            Ok(events.map(|event| Event { in_agent: true, ..event }).collect())
+        }
 
         (State::Open, C::AnswerAgent { by, digest, answers, standing }) => {
             whose_turn(ask, by)?;
@@ -235,6 +238,7 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         assurance: filing.assurance,
         again: standing.filter(|_| draft.again).map_or(0, |standing| standing.again + 1),
     };
+    let in_agent = standing.is_some_and(|standing| standing.in_agent);
     let mut events = vec![EventKind::Filed(Box::new(filed))];
     if let Some(standing) = standing.filter(|_| !draft.again) {
         let (by, note, assurance) =
@@ -243,7 +247,13 @@ fn file(filing: &Filing, now: Now) -> Result<Vec<Event>, Rejection> {
         events.push(EventKind::Declined { by, note, stands_from, assurance });
     }
     let numbered = events.into_iter().zip(1..);
-    Ok(numbered.map(|(kind, revision)| Event { revision, time: now.time, kind }).collect())
+    Ok(numbered
+        .map(|(kind, revision)| {
+            // The no that stands is as it was said; the filing is the asker's.
+            let in_agent = in_agent && kind.settles();
+            Event { in_agent, ..Event::new(revision, now.time, kind) }
+        })
+        .collect())
 }
 
 /// Rule 14, where it is counted at admission.

@@ -19,6 +19,16 @@ pub struct Event {
     pub time: Timestamp,
     /// What.
     pub kind: EventKind,
+    /// Whether it is a person's word that was typed in an agent's environment: an agent may have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_agent: bool,
+}
+
+impl Event {
+    /// What happens to an ask at `revision`.
+    pub(super) fn new(revision: u64, time: Timestamp, kind: EventKind) -> Self {
+        Self { revision, time, kind, in_agent: false }
+    }
 }
 
 /// What can happen.

@@ -131,7 +131,8 @@ fn apply(ask: &mut Ask, event: &Event) {
         }
         EventKind::Claimed { by, lapse, route_left } => {
             let (by, lapse, route_left) = (by.clone(), *lapse, *route_left);
-            ask.claim = Some(Claim { by, since: time, lapse, route_left });
+            let in_agent = event.in_agent;
+            ask.claim = Some(Claim { by, since: time, lapse, route_left, in_agent });
         }
         EventKind::Leased { lease, holder, until, .. } => {
             ask.lease = Some(Lease { id: *lease, holder: holder.clone(), until: *until });
@@ -204,14 +205,15 @@ fn settle(ask: &mut Ask, event: &Event) {
         Ending::Answered(_) | Ending::Declined | Ending::Expired(_) => Delivery::Unread,
     };
     let (time, revision) = (event.time, event.revision);
-    let outcome = Outcome { ending, by, note, time, revision, stands_from, assurance };
+    let in_agent = event.in_agent;
+    let outcome = Outcome { ending, by, note, time, revision, stands_from, assurance, in_agent };
     ask.state = State::Settled { outcome, delivery };
     (ask.claim, ask.turn_hold) = (None, None);
 }
 
 fn say(ask: &mut Ask, event: &Event, by: Actor, text: &str, unread: bool) {
-    let (revision, time) = (event.revision, event.time);
-    ask.turns.push(Turn { revision, by, text: text.to_owned(), time, unread });
+    let (revision, time, in_agent) = (event.revision, event.time, event.in_agent);
+    ask.turns.push(Turn { revision, by, text: text.to_owned(), time, unread, in_agent });
 }
 
 fn has_unread_person(ask: &Ask) -> bool {

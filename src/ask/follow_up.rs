@@ -36,6 +36,7 @@ impl Ask {
     fn told_turn(&self, turn: &Turn, room: usize) -> String {
         let who = who(&turn.by);
         let mut told = format!("{who} spoke to you about your ask {}:\n", self.id);
+        told.push_str(typed(turn.in_agent));
         quote(&mut told, &turn.text, room, &self.rest());
         told.push_str("\nYou asked:\n");
         for question in &self.content.questions {
@@ -57,6 +58,7 @@ impl Ask {
             Some(Assurance::Local) => "Assurance: local (by a token in the daemon's folder).\n",
             Some(Assurance::Token) => "Assurance: token (by a token made for them alone).\n",
         });
+        told.push_str(typed(outcome.in_agent));
         if let Some(note) = &outcome.note {
             told.push_str("They said:\n");
             quote(&mut told, note, room, &self.rest());
@@ -150,6 +152,14 @@ fn who(actor: &Actor) -> String {
         Actor::Person(person) => format!("The person {person}"),
         Actor::Host(host) => format!("The host {host}"),
         Actor::Timer => "The timer".to_owned(),
+    }
+}
+
+/// What an asker must know of words that were typed where agents type.
+fn typed(in_agent: bool) -> &'static str {
+    match in_agent {
+        true => "It was typed in an agent's environment: an agent may have typed it.\n",
+        false => "",
     }
 }
 

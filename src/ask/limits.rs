@@ -68,6 +68,22 @@ pub const GROUPS: usize = 64;
 /// People of one group; they are kept with each ask that may reach them. More is everybody, and
 /// where everybody is asked nobody feels meant.
 pub const GROUP_PEOPLE: usize = 64;
+/// What a surface offers a person beside an ask's options. No label is one of these, however it is
+/// spelled: whoever picks `Decline` must know that they say a no that binds, and not an option that an
+/// agent named so. More than the bare words is free: `Decline the offer`, `Leave it as it is`; `Yes`,
+/// `No`, `Skip` and `Cancel` are no surface's, and answers.
+pub const RESERVED_LABELS: [&str; 8] = [
+    "choose among the options",
+    "decline",
+    "decline (with a note)",
+    "leave",
+    "other",
+    "say something",
+    "say something to the asker",
+    "write an answer",
+];
+/// What stands behind the label of an option that is recommended, which no label says of itself.
+pub const RECOMMENDED_MARK: &str = "(recommended)";
 /// Characters a prefix of an id needs after `ask_`: one in a million, so rarely two.
 pub const PREFIX_CHARS: usize = 4;
 /// Matches an ambiguous prefix lists.

@@ -145,6 +145,9 @@ pub struct Claim {
     /// What the route timer had left when the first claim began, or the hop came into force under
     /// it.
     pub route_left: Option<Span>,
+    /// Whether it was typed in an agent's environment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_agent: bool,
 }
 
 /// A person was shown this content.
@@ -171,6 +174,9 @@ pub struct Turn {
     pub time: Timestamp,
     /// Whether the asker has yet to acknowledge it. Never so for the asker's own.
     pub unread: bool,
+    /// Whether it is a person's, typed in an agent's environment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_agent: bool,
 }
 
 impl Ask {

@@ -39,7 +39,7 @@ pub(super) fn escalate(
     }
     let moved = next_hop(ask, Cause::Refused, by.clone(), reason.clone(), idle, now);
     let kind = EventKind::Escalated(moved.ok_or(Rejection::LastHop)?);
-    Ok(vec![Event { revision: ask.revision + 1, time: now.time, kind }])
+    Ok(vec![Event::new(ask.revision + 1, now.time, kind)])
 }
 
 /// The move to the next hop that is not idle; none from the last. Its time starts now, when the
@@ -87,7 +87,7 @@ pub(super) fn session_gone(
     idle: &IdleHops,
     now: Now,
 ) -> Vec<Event> {
-    let once = |kind| vec![Event { revision: ask.revision + 1, time: now.time, kind }];
+    let once = |kind| vec![Event::new(ask.revision + 1, now.time, kind)];
     if ask.asker.session == session {
         return match gone {
             Gone::Paused => Vec::new(),
@@ -112,7 +112,7 @@ pub(super) fn person_gone(ask: &Ask, person: &PersonName, idle: &IdleHops, now: 
         return Vec::new();
     }
     let kind = EventKind::PersonGone { person: person.clone() };
-    let mut events = vec![Event { revision: ask.revision + 1, time: now.time, kind }];
+    let mut events = vec![Event::new(ask.revision + 1, now.time, kind)];
     let after = evolve(Some(ask.clone()), &events[0]);
     let empty =
         |hop: &super::Hop| matches!(&hop.to, Target::People { people, .. } if people.is_empty());
@@ -128,7 +128,7 @@ pub(super) fn person_gone(ask: &Ask, person: &PersonName, idle: &IdleHops, now: 
     let moved = next_hop(&after, Cause::SenderGone, Actor::Timer, Some(reason), &idle, now);
     events.extend(moved.map(|moved| {
         let kind = EventKind::Escalated(moved);
-        Event { revision: after.revision + 1, time: now.time, kind }
+        Event::new(after.revision + 1, now.time, kind)
     }));
     events
 }
@@ -143,7 +143,7 @@ pub(super) fn tick(
     let mut ask = ask.clone();
     let mut events = Vec::new();
     while let Some(kind) = due(&ask, idle, standing, now) {
-        let event = Event { revision: ask.revision + 1, time: now.time, kind };
+        let event = Event::new(ask.revision + 1, now.time, kind);
         ask = evolve(Some(ask), &event);
         events.push(event);
     }

@@ -37,6 +37,9 @@ pub struct Outcome {
     /// How surely the person who ended it is who they say; none where no person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<Assurance>,
+    /// Whether that person's word was typed in an agent's environment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_agent: bool,
 }
 
 /// The ways an ask ends.

@@ -45,6 +45,9 @@ pub struct StandingNo {
     /// How surely they are who they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<Assurance>,
+    /// Whether it was typed in an agent's environment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_agent: bool,
 }
 
 impl Ask {
@@ -104,6 +107,7 @@ impl StandingNo {
                     again: still.map_or(ask.again, |still| still.again.max(ask.again)),
                     revision: before.map_or(0, |before| before.revision) + 1,
                     assurance: outcome.assurance,
+                    in_agent: outcome.in_agent,
                 })
             }
             (Ending::Answered(_), Actor::Person(_)) => {

@@ -74,7 +74,9 @@ fn labels_of(id: &str, begun: &OsStr) -> Vec<CompletionCandidate> {
     let questions = ask.map(|ask| ask.questions).unwrap_or_default();
     let options = questions.into_iter().flat_map(|question| question.options);
     let fits = |option: &v1::Option| {
-        option.label.starts_with(begun) && text::is_one_safe_line(&option.label)
+        // A label that looks like a flag would be read as one.
+        let is_flag = option.label.starts_with('-');
+        !is_flag && option.label.starts_with(begun) && text::is_one_safe_line(&option.label)
     };
     options
         .filter(fits)

@@ -1,6 +1,6 @@
 //! Who calls, and which daemon: found once, before a verb runs.
 
-use super::{Failure, place, shown};
+use super::{Failure, agents, place, shown};
 use crate::ask::PersonName;
 use crate::client::{Address, Client};
 use crate::grpc::v1;
@@ -26,6 +26,10 @@ pub struct Context {
     has_own_token: bool,
     /// The person at the terminal.
     person: PersonName,
+    /// Whether that person was named on the line.
+    is_named: bool,
+    /// Where a coding agent runs its commands: the variable that says so.
+    marker: Option<&'static str>,
     /// The data folder.
     pub data: PathBuf,
 }
@@ -42,13 +46,41 @@ impl Context {
     pub fn of_environment(as_person: Option<PersonName>) -> Result<Self, Failure> {
         let data = place::data()?;
         let address = place::address(&data)?;
-        let own = if as_person.is_some() { None } else { place::own_token()? };
+        let (own, is_named) = (place::own_token(), as_person.is_some());
+        let is_kind = |kind| matches!(&own, Ok(Some(token)) if token.kind() == kind);
+        let marker = agents::marker();
+        let in_agent = marker.is_some() || is_kind(Kind::Session);
+        // Whose a person's token is, the daemon says: it may be that of the one who is named.
+        let own = match is_named {
+            true if is_kind(Kind::Person) => own?,
+            true => None,
+            false => own?,
+        };
         let person = as_person.map_or_else(place::person, Ok)?;
         let has_own_token = own.is_some();
         let token = own.map_or_else(|| place::token_of_person(&data, &person), Ok)?;
         let is_session = token.kind() == Kind::Session;
         let client = Client::new(address, Some(token)).with_patience(PATIENCE);
-        Ok(Self { client, is_session, has_own_token, person, data })
+        let client = client.typed_in_agent(in_agent);
+        Ok(Self { client, is_session, has_own_token, person, is_named, marker, data })
+    }
+
+    /// The same, where what is typed is a person's to do, and an agent may be who types it.
+    ///
+    /// # Errors
+    ///
+    /// Where an agent runs its commands, and no person is named.
+    pub(super) fn for_a_person(self) -> Result<Self, Failure> {
+        match self.marker {
+            Some(marker) if !self.is_named && !self.is_session => Err(agents::refused(marker)),
+            _ => Ok(self),
+        }
+    }
+
+    /// The person who looks at what is shown; none where a session calls, or nobody does: an agent that
+    /// looks is not a person who was shown it.
+    pub(super) fn onlooker(&self) -> Option<&str> {
+        self.person().filter(|_| self.marker.is_none() || self.is_named)
     }
 
     /// The same, knowing the name of whoever's own token it is: what was shown to whom is noted by
@@ -60,8 +92,15 @@ impl Context {
     pub(super) async fn named(mut self) -> Result<Self, Failure> {
         if self.has_own_token && !self.is_session {
             let status = self.client.status().await?;
-            if let Some(name) = status.caller.strip_prefix("person ") {
-                self.person = name.parse().unwrap_or(self.person);
+            let name = status.caller.strip_prefix("person ").and_then(|name| name.parse().ok());
+            match name {
+                Some(name) if self.is_named && name != self.person => {
+                    let token = place::token_of_person(&self.data, &self.person)?;
+                    self.client = self.client.with_token(token);
+                    self.has_own_token = false;
+                }
+                Some(name) => self.person = name,
+                None => {}
             }
         }
         Ok(self)

@@ -2,6 +2,7 @@
 //! colour, whether more than ASCII. What is printed there is made elsewhere (`render`).
 
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 
 /// Columns where neither the terminal nor anybody else says how many there are.
 const WIDTH: usize = 80;
@@ -29,9 +30,18 @@ impl Look {
 
     /// That of stdout.
     pub fn of_stdout() -> Self {
-        let columns = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
+        Self::of(io::stdout())
+    }
+
+    /// That of stderr, where notes, talk and progress are told.
+    pub fn of_stderr() -> Self {
+        Self::of(io::stderr())
+    }
+
+    fn of(place: impl IsTerminal + AsFd) -> Self {
+        let columns = || rustix::termios::tcgetwinsize(&place).ok().map(|size| size.ws_col);
         let variable = |name: &str| std::env::var(name).ok();
-        Self::read(io::stdout().is_terminal(), columns, variable)
+        Self::read(place.is_terminal(), columns, variable)
     }
 
     /// From what is known of the place and from the environment. `NO_COLOR` goes before

@@ -4,6 +4,7 @@
 //! This module says which verbs there are and how they end. Who calls and which daemon: `context`
 //! and [`place`]. How a verb ends, and why it failed: `exit`. What was typed: `typed`.
 
+mod agents;
 mod answer;
 mod ask;
 mod background;
@@ -66,7 +67,8 @@ struct Cli {
     /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
     #[arg(long, global = true)]
     json: bool,
-    /// Call as this person, where that is not the owner; inside a session, as a person at all
+    /// Call as this person, where that is not the owner; inside a session, or where a coding agent
+    /// runs its commands, as a person at all
     #[arg(long, global = true, value_name = "NAME")]
     as_person: Option<PersonName>,
     #[command(subcommand)]
@@ -200,7 +202,9 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
     if let Verb::Ask(_) = verb {
         ask::needs_a_session(as_person.is_some())?;
     }
-    let context = &Context::of_environment(as_person)?.named().await?;
+    let context = Context::of_environment(as_person)?;
+    let context = if verb.is_a_persons() { context.for_a_person()? } else { context };
+    let context = &context.named().await?;
     match verb {
         Verb::Ask(args) => ask::run(args, context, out).await,
         Verb::Wait(args) => wait::run(args, context, out).await,

@@ -48,6 +48,13 @@ struct Who {
     intent: Intent,
 }
 
+impl Args {
+    /// Whether anything is other afterwards.
+    pub(super) fn changes(&self) -> bool {
+        !matches!(self.deed, Deed::Ls { .. })
+    }
+}
+
 /// Does it.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let client = context.as_host()?;

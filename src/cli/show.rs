@@ -1,4 +1,5 @@
-//! `askway show`: one ask, whole. A person who was shown it has seen it, and the daemon is told so.
+//! `askway show`: one ask, whole. A person who was shown it has seen it, and the daemon is told so; an
+//! agent that looks is not a person.
 
 use super::pager::{self, Paging};
 use super::render::{human, json};
@@ -36,7 +37,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         }
     };
     // A program that reads JSON has shown it to nobody yet.
-    if let Some(you) = you.filter(|_| arrived && !out.json) {
+    if let Some(you) = context.onlooker().filter(|_| arrived && !out.json) {
         context.has_shown(&ask);
         tell_seen(context, &ask, you).await;
     }

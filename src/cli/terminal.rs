@@ -1,6 +1,7 @@
 //! The terminal a person sits at: whether it can be asked at, whether a line of it can be rewritten,
-//! and its modes, which whoever changes them gives back.
+//! and its modes, which whoever changes them gives back. How wide it is and what it shows: `look`.
 
+use super::look::Look;
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -26,17 +27,11 @@ pub(super) enum Line {
 
 /// How stderr takes such a line; none where it is no terminal, and nobody looks.
 pub(super) fn line() -> Option<Line> {
-    let plain = env::var_os("ASKWAY_ASCII").is_some_and(|value| !value.is_empty());
-    io::stderr().is_terminal().then_some(match moves() && !plain {
+    let look = Look::of_stderr();
+    look.terminal.then_some(match moves() && !look.ascii {
         true => Line::Rewritten,
         false => Line::Appended,
     })
-}
-
-/// Columns of stderr; 80 where it does not say.
-pub(super) fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
 /// Whether the terminal says of itself that it can move its cursor.

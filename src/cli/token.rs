@@ -89,6 +89,13 @@ struct Revoke {
     intent: Intent,
 }
 
+impl Args {
+    /// Whether anything is other afterwards.
+    pub(super) fn changes(&self) -> bool {
+        !matches!(self.deed, Deed::Ls { .. })
+    }
+}
+
 /// Does it.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     match args.deed {

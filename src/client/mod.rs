@@ -13,7 +13,7 @@ pub use address::{Address, Secure};
 pub use error::ClientError;
 pub use watch::{Watch, Watched};
 
-use crate::grpc::v1;
+use crate::grpc::{IN_AGENT, v1};
 use crate::session::Secret;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
@@ -34,6 +34,7 @@ pub struct Client {
     channel: Channel,
     token: Option<SecretString>,
     patience: Duration,
+    in_agent: bool,
 }
 
 /// A unary call: builds its stub, sends the request as often as it takes, gives the reply.
@@ -94,7 +95,7 @@ impl Client {
     pub fn new(address: Address, token: Option<Secret>) -> Self {
         let channel = address.channel();
         let token = token.map(|token| token.expose().to_owned().into());
-        Self { address, channel, token, patience: retry::PATIENCE }
+        Self { address, channel, token, patience: retry::PATIENCE, in_agent: false }
     }
 
     /// The same connection for somebody else: whoever this token stands for.
@@ -106,6 +107,12 @@ impl Client {
     /// said, zero for not at all.
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same, saying with each call whether it was typed in an agent's environment: what a person
+    /// does so is recorded as that.
+    pub fn typed_in_agent(self, in_agent: bool) -> Self {
+        Self { in_agent, ..self }
     }
 
     /// Where the daemon listens.
@@ -304,6 +311,9 @@ impl Client {
                 .map_err(|_| Status::unauthenticated("the token does not fit a header"))?;
             value.set_sensitive(true);
             request.metadata_mut().insert("authorization", value);
+        }
+        if self.in_agent {
+            request.metadata_mut().insert(IN_AGENT, MetadataValue::from_static("1"));
         }
         Ok(request)
     }

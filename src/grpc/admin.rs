@@ -40,6 +40,7 @@ impl AdminService for Api {
             untold: found.untold as u64,
             notice_failure_time: failure.as_ref().map(|failure| convert::timestamp(failure.time)),
             notice_failure: failure.map(|failure| failure.why).unwrap_or_default(),
+            listen_addresses: self.listening.to_vec(),
         })
     }
 

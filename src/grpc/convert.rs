@@ -3,7 +3,7 @@
 mod people;
 
 pub use super::read::delivery_id;
-use people::worth;
+use people::{claim, worth};
 pub use people::{person, token};
 
 use super::v1;
@@ -62,11 +62,7 @@ pub fn ask(ask: &Ask) -> v1::Ask {
         expire_time: expiry.and_then(|expiry| expiry.due()).map(timestamp),
         create_time: Some(timestamp(ask.create_time)),
         turns: ask.turns.iter().map(turn).collect(),
-        claim: ask.claim.as_ref().map(|claim| v1::Claim {
-            person: claim.by.to_string(),
-            since_time: Some(timestamp(claim.since)),
-            lapse_time: Some(timestamp(claim.lapse)),
-        }),
+        claim: ask.claim.as_ref().map(claim),
         outcome: ask.outcome().map(outcome),
         delivery: ask.delivery().map(|delivery| delivery_status(delivery, ask.lease.as_ref())),
         route: ask.route.hops.iter().map(route_hop).collect(),
@@ -211,6 +207,7 @@ pub fn turn(turn: &ask::Turn) -> v1::Turn {
         text: turn.text.clone(),
         say_time: Some(timestamp(turn.time)),
         unread: turn.unread,
+        in_agent: turn.in_agent,
     }
 }
 
@@ -247,6 +244,7 @@ fn outcome(outcome: &ask::Outcome) -> v1::Outcome {
         settle_time: Some(timestamp(outcome.time)),
         revision: outcome.revision,
         assurance: worth(outcome.assurance).into(),
+        in_agent: outcome.in_agent,
         stands_from_ask_id: outcome.stands_from.map(|ask| ask.to_string()).unwrap_or_default(),
     }
 }
@@ -317,6 +315,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         by: Some(actor(&by)),
         text: text.unwrap_or_default(),
         ask: Some(changed),
+        in_agent: event.in_agent,
     }
 }
 

@@ -20,7 +20,7 @@ mod stalls;
 pub mod status;
 
 pub use limits::{Limits, MESSAGE_BYTES};
-pub use server::{Listeners, Manner, serve, serve_as};
+pub use server::{IN_AGENT, Listeners, Manner, serve, serve_as};
 
 /// What `proto/` generates; the proto files are its documentation.
 #[allow(missing_docs, clippy::all)]

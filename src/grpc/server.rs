@@ -28,6 +28,8 @@ use tonic_health::server::HealthReporter;
 
 /// The header that carries a caller's token.
 pub(super) const AUTHORIZATION: &str = "authorization";
+/// The header by which a program says that what it sends was typed in an agent's environment.
+pub const IN_AGENT: &str = "askway-in-agent";
 /// What to serve on.
 #[derive(Debug, Default)]
 pub struct Listeners {
@@ -35,6 +37,17 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// Loopback TCP, for callers with a token.
     pub tcp: Option<TcpListener>,
+}
+
+impl Listeners {
+    /// Where they listen, as a client is told it. One that cannot say is none.
+    fn addresses(&self, is_tls: bool) -> Vec<String> {
+        let scheme = if is_tls { "https" } else { "http" };
+        let unix = self.unix.as_ref().and_then(|listener| listener.local_addr().ok());
+        let unix = unix.and_then(|at| Some(format!("unix:{}", at.as_pathname()?.display())));
+        let tcp = self.tcp.as_ref().and_then(|listener| listener.local_addr().ok());
+        unix.into_iter().chain(tcp.map(|at| format!("{scheme}://{at}"))).collect()
+    }
 }
 
 /// How to serve.
@@ -84,7 +97,7 @@ pub async fn serve_as(
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     let Manner { limits, tls, names } = manner;
-    let (health, routes) = routes(&service).await?;
+    let (health, routes) = routes(&service, &listeners.addresses(tls.is_some())).await?;
     let (crowd, message_within) = (Crowd::new(limits), limits.message_within);
     let entrance = Arc::new(Entrance { routes, crowd, names, message_within });
     let reception = Reception {
@@ -130,7 +143,7 @@ const SERVICES: [&str; 4] = [
     <AdminServiceServer<Api> as NamedService>::NAME,
 ];
 
-async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
+async fn routes(service: &Service, listening: &[String]) -> io::Result<(HealthReporter, Routes)> {
     let (health, health_service) = tonic_health::server::health_reporter();
     for name in SERVICES {
         health.set_service_status(name, ServingStatus::Serving).await;
@@ -140,7 +153,7 @@ async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let api = Api { service: service.clone() };
+    let api = Api { service: service.clone(), listening: listening.into() };
     let asks = AskServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES);
     let sessions = SessionServiceServer::new(api.clone()).max_decoding_message_size(MESSAGE_BYTES);
     let admin = AdminServiceServer::new(api).max_decoding_message_size(MESSAGE_BYTES);
@@ -157,6 +170,8 @@ async fn routes(service: &Service) -> io::Result<(HealthReporter, Routes)> {
 #[derive(Clone)]
 pub(super) struct Api {
     pub service: Service,
+    /// Where it listens, as a client is told it.
+    pub listening: Arc<[String]>,
 }
 
 impl Api {
@@ -170,6 +185,7 @@ impl Api {
     pub async fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
         let credential = credential(request).map_err(status)?;
         let caller = self.service.authenticate(&credential).await.map_err(status)?;
+        tracing::debug!(by = ?caller.principal, "a call");
         if let Some(slot) = request.extensions().get::<Arc<Slot>>() {
             slot.keep(self.service.in_flight(&caller, slot.is_stream).map_err(status)?);
         }
@@ -191,7 +207,9 @@ fn credential<T>(request: &Request<T>) -> Result<Credential, Error> {
         (Some(_), Some(_)) => return Err(bad("must be one `authorization` header")),
     };
     let origin = request.extensions().get::<Origin>();
-    Ok(Credential { token, local_user: origin == Some(&Origin::Socket { is_own: true }) })
+    let local_user = origin == Some(&Origin::Socket { is_own: true });
+    let in_agent = request.metadata().contains_key(IN_AGENT);
+    Ok(Credential { token, local_user, in_agent })
 }
 
 fn bad(message: &str) -> Error {

@@ -291,7 +291,12 @@ impl Service {
         let ask = self.ask_record(id).await?.ok_or_else(|| Error::no_such_ask(id))?;
         authorize(caller, call, Some(&ask))?;
         let intent = caller.intent(request, call, &(id, payload));
-        let deed = Deed::OnAsk(id, Box::new(command(caller)));
+        let mut command = Box::new(command(caller));
+        // A session is an agent wherever it is.
+        if caller.in_agent && matches!(caller.principal, Principal::Person(_)) {
+            command = Box::new(Command::InAgent(command));
+        }
+        let deed = Deed::OnAsk(id, command);
         let attached = self.attached.has(ask.asker.session);
         let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
         self.receipt(reply, Some(ask), attached).await

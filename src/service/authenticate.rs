@@ -29,6 +29,7 @@ impl Service {
                 principal: Principal::Host(host),
                 namespace: Namespace::default(),
                 token: None,
+                in_agent: credential.in_agent,
             });
         };
         let secret = Secret::read(token).ok_or_else(|| {
@@ -44,12 +45,13 @@ impl Service {
             self.first_use(token.secret).await?;
         }
         let (principal, namespace) = (token.principal.clone(), token.namespace.clone());
+        let in_agent = credential.in_agent;
         let bearer = Bearer {
             secret: token.secret,
             assurance: token.assurance(),
             expire_time: token.expire_time,
         };
-        Ok(Caller { principal, namespace, token: Some(bearer) })
+        Ok(Caller { principal, namespace, token: Some(bearer), in_agent })
     }
 
     /// The token of this hash, where it is good now.

@@ -64,6 +64,8 @@ pub struct Caller {
     pub namespace: Namespace,
     /// The token it called by; none for the daemon's own user on the socket.
     pub token: Option<Bearer>,
+    /// Whether it says of itself that it was typed in an agent's environment.
+    pub in_agent: bool,
 }
 
 /// The token of a caller.
@@ -84,6 +86,8 @@ pub struct Credential {
     pub token: Option<String>,
     /// Whether it came by the socket from the daemon's own user.
     pub local_user: bool,
+    /// Whether it says that it was typed in an agent's environment.
+    pub in_agent: bool,
 }
 
 /// What a daemon may be told.

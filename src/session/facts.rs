@@ -67,6 +67,7 @@ pub fn acting(command: &ask::Command) -> Option<(&SessionRef, Deed)> {
         | C::Lease { by: Actor::Session(by), .. }
         | C::Acknowledge { by: Actor::Session(by), .. } => Some((by, Deed::Look)),
         C::Ask(filing) => Some((&filing.asker, Deed::Act)),
+        C::InAgent(command) => acting(command),
         C::Escalate { .. }
         | C::Say { .. }
         | C::Answer { .. }

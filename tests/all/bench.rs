@@ -78,7 +78,12 @@ impl Bench {
         };
         let settings = Settings { rates, ..settings };
         let service = Service::start_with(store, settings, clock.clone()).await.unwrap();
-        let caller = |principal| Caller { principal, namespace: Default::default(), token: None };
+        let caller = |principal| Caller {
+            principal,
+            namespace: Default::default(),
+            token: None,
+            in_agent: false,
+        };
         Self {
             service,
             clock,
@@ -136,7 +141,7 @@ impl Bench {
 
     pub async fn log_in(&self, token: &Secret) -> Result<Caller, Error> {
         let token = Some(token.expose().to_owned());
-        self.service.authenticate(&Credential { token, local_user: false }).await
+        self.service.authenticate(&Credential { token, local_user: false, in_agent: false }).await
     }
 
     /// `lead` and a `worker` it sent work to, not blocked on it.

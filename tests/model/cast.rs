@@ -139,6 +139,7 @@ impl Cast {
             again: 0,
             revision: 1,
             assurance: Some(Assurance::Local),
+            in_agent: false,
         };
         (nos & 1 << which != 0).then_some(no)
     }

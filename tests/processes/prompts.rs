@@ -221,12 +221,12 @@ fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
     let question = format!("Which?{hostile}");
     let described = format!("Yes=sure{hostile}\n> leave\n");
     let context = format!("{hostile}\n? Send it?\n> send it");
-    let line = ["ask", &*question, "-o", &*described, "-o", "leave", "--context", &*context];
+    let line = ["ask", &*question, "-o", &*described, "-o", "leave it", "--context", &*context];
     let id = id(&daemon.verb(Some(&asker), &line).ends(0));
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("│ > send it").see("│ > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
-    // A label of that name has a number; what leaves has none.
-    terminal.press(DOWN).see("> 2. leave").press(DOWN).see("> write an").press(ENTER);
+    // A label like it has a number; what leaves has none.
+    terminal.press(DOWN).see("> 2. leave it").press(DOWN).see("> write an").press(ENTER);
     terminal.see("Your answer:").press(ESC).see("> 1. Yes").press(ESC).see("nothing was sent");
     let contents = terminal.contents();
     assert!(contents.starts_with("ask_"), "nothing was cleared: {contents}");
@@ -422,4 +422,20 @@ fn a_wait_says_meanwhile_on_whom_and_that_the_daemon_is_away() {
     let open = ask(&daemon, &worker, "And then?");
     let silent = Said::by(&mut daemon.command(&["wait", &open, "--for", "1s"])).ends(5);
     assert!(!silent.err.contains("since"), "{silent:?}");
+}
+
+#[test]
+fn a_long_text_above_a_prompt_is_cut_and_says_so_and_counts_as_seen_by_nobody() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let points: Vec<_> = (1..=60).map(|point| format!("- point {point}")).collect();
+    let context = format!("Points:\n\n{}", points.join("\n"));
+    let line = ["ask", "Which store?", "-o", "Postgres", "-o", "SQLite", "--context", &context];
+    let id = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see("point 30").see("more lines of this; askway show").see("> 1. Postgres");
+    assert!(!terminal.contents().contains("point 60"));
+    terminal.press(ESC);
+    terminal.ends(5);
+    assert_eq!(show(&daemon, &id)["seen"], serde_json::json!([]), "it was not shown whole");
 }

@@ -189,3 +189,17 @@ fn an_inbox_is_narrowed_by_whom_it_waits_on_and_by_age() {
     assert_eq!(of(&["--older", "0s"]), [with_lead, moved]);
     daemon.verb(None, &["inbox", "--waiting-on", "ses_zzzzz"]).ends(8);
 }
+
+#[test]
+fn talk_keeps_to_the_terminal_each_line_of_it_behind_the_bar() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let id = filed(&daemon, &worker, "Which?");
+    daemon.verb(None, &["say", &id, &["word"; 60].join(" ")]).ends(0);
+    let mut command = daemon.command(&["wait", &id]);
+    command.env(askway::cli::place::TOKEN_VAR, &worker).env("NO_COLOR", "1");
+    let shown = on_terminal(&mut command, 40).ends(10).out;
+    let words: Vec<_> = shown.lines().filter(|line| line.contains("word")).collect();
+    let kept = |line: &&str| line.starts_with("  │ ") && line.chars().count() <= 40;
+    assert!(words.len() > 5 && words.iter().all(kept), "{shown}");
+}

@@ -7,6 +7,7 @@
 mod cases;
 mod expiry;
 mod follow_up;
+mod in_agent;
 mod model;
 mod notices;
 mod once;
@@ -236,6 +237,7 @@ fn standing_no(ask: &Ask, until: Timestamp) -> StandingNo {
         again: 0,
         revision: 1,
         assurance: None,
+        in_agent: false,
     }
 }
 

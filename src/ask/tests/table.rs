@@ -152,7 +152,11 @@ macro_rules! names {
 
         /// A new command does not compile until it is in the list, and then has no row.
         fn name(command: &Command) -> &'static str {
-            match command { $(Command::$name { .. } => stringify!($name),)* }
+            match command {
+                $(Command::$name { .. } => stringify!($name),)*
+                // Decided as what it holds, which each cell of the tables tries.
+                Command::InAgent(command) => name(command),
+            }
         }
     };
 }
@@ -430,6 +434,14 @@ fn every_command_in_every_state() {
         if cell(&said) != expected {
             wrong.push(format!("{row} / {column_name}: {} instead of {expected}", cell(&said)));
         }
+        // Typed in an agent's environment it is the same, and recorded as that.
+        let in_agent = decide(Some(ask), &Command::InAgent(Box::new(command)), now);
+        let marked = |event: &Event| Event { in_agent: true, ..event.clone() };
+        assert_eq!(
+            in_agent,
+            said.clone().map(|events| events.iter().map(marked).collect()),
+            "{row}"
+        );
         let mut ask = ask.clone();
         for event in said.unwrap_or_default() {
             let next = evolve(Some(ask.clone()), &event);

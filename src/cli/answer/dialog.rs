@@ -6,6 +6,7 @@
 
 use super::answer;
 use crate::ask::text::visible;
+use crate::cli::look::Look;
 use crate::cli::prompt::{Heard, Prompt, Prompter, Reply};
 use crate::cli::render::human;
 use crate::cli::{Context, Exit, Failure, Out, context, receipt, show};
@@ -126,15 +127,19 @@ impl<'a> Dialog<'a> {
         }
     }
 
-    /// Shows all of it, which makes it what an answer is bound to.
+    /// Shows it, which makes it what an answer is bound to.
     async fn show(&mut self) -> Result<(), Failure> {
         let you = self.context.person();
         let events = self.context.client.list_events(&self.ask.id).await?;
         let look = self.out.look;
-        self.out.ask(&self.ask, |ask| human::ask(ask, &events, you, human::now(), look))?;
+        let (text, is_cut) = human::short(&self.ask, &events, you, human::now(), look);
+        self.out.ask(&self.ask, |_| text)?;
         if let Some(you) = you.filter(|_| self.out.flush().unwrap_or(false)) {
             self.context.has_shown(&self.ask);
-            show::tell_seen(self.context, &self.ask, you).await;
+            // A silence after a part of it is none to a default.
+            if !is_cut {
+                show::tell_seen(self.context, &self.ask, you).await;
+            }
         }
         self.out.note("");
         Ok(())
@@ -151,7 +156,7 @@ impl<'a> Dialog<'a> {
             return Err(receipt::settled_before(&self.ask));
         }
         for turn in self.ask.turns.iter().skip(before.turns.len()) {
-            self.out.note(&human::turn(turn, human::now()));
+            self.out.note(&human::turn(turn, human::now(), Look::of_stderr()));
         }
         if before.content_digest != self.ask.content_digest {
             self.answers.clear();

@@ -2,6 +2,7 @@
 //! option bears a number and the other ways do not, so that no label can look like one of them.
 
 use crate::ask::text::visible_line;
+use crate::cli::look::Look;
 use crate::grpc::v1;
 
 /// Characters of a question or a description on one line; the whole of it stands above the prompt.
@@ -34,7 +35,7 @@ pub(super) fn order(question: &v1::Question) -> Vec<usize> {
 }
 
 /// The options in that order, one line each.
-pub(super) fn options(question: &v1::Question) -> Vec<String> {
+pub(super) fn options(question: &v1::Question, look: Look) -> Vec<String> {
     let line = |(number, place): (usize, usize)| {
         let option = &question.options[place];
         let mut line = format!("{}. {}", number + 1, visible_line(&option.label));
@@ -43,7 +44,7 @@ pub(super) fn options(question: &v1::Question) -> Vec<String> {
         }
         if let Some(first) = option.description.lines().next() {
             line.push_str(": ");
-            line.push_str(&short(first));
+            line.push_str(&short(first, look));
         }
         line
     };
@@ -51,12 +52,16 @@ pub(super) fn options(question: &v1::Question) -> Vec<String> {
 }
 
 /// Everything that can be done at a question, with its line. `editor` is the program's name.
-pub(super) fn ways(question: &v1::Question, editor: Option<&str>) -> Vec<(Way, String)> {
+pub(super) fn ways(
+    question: &v1::Question,
+    editor: Option<&str>,
+    look: Look,
+) -> Vec<(Way, String)> {
     let mut all: Vec<_> = match question.multiple && !question.options.is_empty() {
         true => vec![(Way::Options, "choose among the options".to_owned())],
         false => {
             let places = order(question).into_iter().map(Way::Option);
-            places.zip(options(question)).collect()
+            places.zip(options(question, look)).collect()
         }
     };
     all.push((Way::Write, "write an answer".to_owned()));
@@ -70,8 +75,8 @@ pub(super) fn ways(question: &v1::Question, editor: Option<&str>) -> Vec<(Way, S
 }
 
 /// The question on one line, with its place among several.
-pub(super) fn message(ask: &v1::Ask, place: usize) -> String {
-    let question = short(&ask.questions[place].question);
+pub(super) fn message(ask: &v1::Ask, place: usize, look: Look) -> String {
+    let question = short(&ask.questions[place].question, look);
     match ask.questions.len() {
         1 => question,
         of => format!("({} of {of}) {question}", place + 1),
@@ -79,10 +84,10 @@ pub(super) fn message(ask: &v1::Ask, place: usize) -> String {
 }
 
 /// The beginning of a text's first line, with nothing hidden in it.
-fn short(text: &str) -> String {
+fn short(text: &str, look: Look) -> String {
     let shown = visible_line(text);
     match shown.chars().count() > SHOWN_CHARS {
-        true => shown.chars().take(SHOWN_CHARS).chain(['…']).collect(),
+        true => shown.chars().take(SHOWN_CHARS).chain(look.ellipsis().chars()).collect(),
         false => shown.into_owned(),
     }
 }
@@ -90,6 +95,7 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::limits;
     use crate::cli::render::fixture;
 
     #[test]
@@ -98,11 +104,29 @@ mod tests {
         question.options[0].recommended = false;
         question.options[1].recommended = true;
         question.options[0].description = "one\ntwo".into();
-        assert_eq!(options(&question), ["1. Postgres (recommended)", "2. SQLite: one"]);
-        let ways: Vec<_> = ways(&question, None).into_iter().map(|(way, _)| way).collect();
+        assert_eq!(
+            options(&question, Look::PLAIN),
+            ["1. Postgres (recommended)", "2. SQLite: one"]
+        );
+        let ways: Vec<_> =
+            ways(&question, None, Look::PLAIN).into_iter().map(|(way, _)| way).collect();
         let others = [Way::Write, Way::Say, Way::Decline, Way::Leave];
         assert_eq!(ways[..2], [Way::Option(1), Way::Option(0)]);
         assert_eq!(ways[2..], others);
+    }
+
+    #[test]
+    fn rule_21_no_label_can_be_filed_that_says_what_a_way_says() {
+        let mut question = fixture::open().questions.remove(0);
+        let mut lines = ways(&question, None, Look::PLAIN).split_off(question.options.len());
+        question.multiple = true;
+        lines.extend(ways(&question, None, Look::PLAIN));
+        for (_, line) in lines {
+            assert!(limits::RESERVED_LABELS.contains(&line.as_str()), "{line}");
+        }
+        question.options[0].recommended = true;
+        question.options[0].description.clear();
+        assert!(options(&question, Look::PLAIN)[0].ends_with(limits::RECOMMENDED_MARK));
     }
 
     #[test]
@@ -112,12 +136,21 @@ mod tests {
         ask.questions[0].options[1].label = "le\u{1b}[2Jave".into();
         ask.questions[0].options[1].description = "\u{202e}x".repeat(100);
         ask.questions[0].question = "Which\n\u{9b}31m?".repeat(100);
-        let lines = ways(&ask.questions[0], Some("vi\u{7}"));
+        let lines = ways(&ask.questions[0], Some("vi\u{7}"), Look::PLAIN);
         let alike = lines.iter().filter(|(_, line)| line == "decline (with a note)");
         assert_eq!(alike.count(), 1, "{lines:?}");
-        for line in lines.iter().map(|(_, line)| line).chain([&message(&ask, 0)]) {
+        for line in lines.iter().map(|(_, line)| line).chain([&message(&ask, 0, Look::PLAIN)]) {
             assert!(!line.contains(crate::ask::text::is_hidden), "{line:?}");
             assert!(line.chars().count() < 120, "{line:?}");
         }
+    }
+
+    #[test]
+    fn what_was_cut_says_so_in_ascii_where_that_is_asked_for() {
+        let mut ask = fixture::open();
+        ask.questions[0].question = "long ".repeat(99);
+        assert!(message(&ask, 0, Look::PLAIN).ends_with('…'));
+        let ascii = message(&ask, 0, Look { ascii: true, ..Look::PLAIN });
+        assert!(ascii.is_ascii() && ascii.ends_with("..."), "{ascii}");
     }
 }

@@ -34,7 +34,7 @@ impl Dialog<'_> {
     /// One question: an answer to it is kept, anything else is done at once.
     async fn question(&mut self, place: usize) -> Result<Option<Deed>, Stop> {
         let question = self.ask.questions[place].clone();
-        let message = entries::message(&self.ask, place);
+        let message = entries::message(&self.ask, place, self.out.look);
         let editor = editor::named();
         let program = editor.as_ref().and_then(|words| words.first()).map(String::as_str);
         let mut marks = question.multiple && !question.options.is_empty();
@@ -46,7 +46,7 @@ impl Dialog<'_> {
                 }
             }
             let (ways, lines): (Vec<_>, Vec<_>) =
-                entries::ways(&question, program).into_iter().unzip();
+                entries::ways(&question, program, self.out.look).into_iter().unzip();
             let lines: Vec<_> = lines.iter().map(String::as_str).collect();
             let chosen = self.choose(&message, &lines).await?;
             match chosen.and_then(|chosen| ways.get(chosen)).unwrap_or(&Way::Leave) {
@@ -92,7 +92,7 @@ impl Dialog<'_> {
         message: &str,
         question: &v1::Question,
     ) -> Result<Option<Vec<String>>, Stop> {
-        let (message, entries) = (message.to_owned(), entries::options(question));
+        let (message, entries) = (message.to_owned(), entries::options(question, self.out.look));
         let prompt = Prompt::Mark { message, entries, marked: Vec::new() };
         let Reply::Marked(marked) = self.prompt(&prompt).await? else { return Err(Stop::Left) };
         let order = entries::order(question);
@@ -132,7 +132,8 @@ impl Dialog<'_> {
         if count == 1 {
             return Ok(Some(0));
         }
-        let lines: Vec<_> = (0..count).map(|place| entries::message(&self.ask, place)).collect();
+        let line = |place| entries::message(&self.ask, place, self.out.look);
+        let lines: Vec<_> = (0..count).map(line).collect();
         let lines: Vec<_> = lines.iter().map(String::as_str).collect();
         self.choose(message, &lines).await
     }

@@ -1,7 +1,7 @@
 //! The processes of the demo: a daemon, a lead, and what both leave behind; all stopped at the end.
 
 use super::failed;
-use crate::cli::{Failure, place};
+use crate::cli::{Failure, agents, place};
 use crate::client::{Address, Client};
 use crate::grpc::v1;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
@@ -192,6 +192,10 @@ impl Stage {
         let mut command = Command::new(&self.own);
         for name in ["SOCKET", "LISTEN", "ROUTE_TIMEOUT", "LOG", "ADDR", "TOKEN"] {
             command.env_remove(format!("ASKWAY_{name}"));
+        }
+        // Its people are played, wherever it is played.
+        for (marker, _) in agents::MARKERS {
+            command.env_remove(marker);
         }
         command
             .args(["__exec", &std::process::id().to_string(), "--"])

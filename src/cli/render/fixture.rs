@@ -131,6 +131,7 @@ pub fn history() -> Vec<v1::Event> {
         by,
         text: text.into(),
         ask: Some(ask),
+        in_agent: false,
     };
     let asker = by(v1::actor::Who::Session(session("worker", ASKER)));
     vec![
@@ -147,6 +148,7 @@ pub fn spoken() -> v1::Ask {
         text: "How many rows?".into(),
         say_time: time(2_000),
         unread: true,
+        in_agent: false,
     };
     v1::Ask { revision: 2, turns: vec![turn], ..open() }
 }
@@ -181,6 +183,7 @@ pub fn settled(kind: v1::OutcomeKind) -> v1::Ask {
             revision: 3,
             stands_from_ask_id: String::new(),
             assurance: v1::Assurance::Unspecified.into(),
+            in_agent: false,
         }),
         delivery: Some(v1::DeliveryStatus {
             state: v1::DeliveryState::Unread.into(),

@@ -13,6 +13,8 @@ mod markdown;
 mod route;
 pub(super) mod words;
 
+pub(super) use lay::cut;
+
 use super::Failure;
 use super::look::Look;
 use crate::ask::text::{visible, visible_line};

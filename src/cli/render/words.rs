@@ -96,6 +96,14 @@ pub fn assurance(assurance: v1::Assurance) -> Option<&'static str> {
     }
 }
 
+/// What stands beside a person's name where their word was typed in an agent's environment.
+pub const IN_AGENT: &str = "typed in an agent's environment";
+
+/// The same in parentheses behind a name; nothing where it was not.
+pub fn in_agent(in_agent: bool) -> &'static str {
+    if in_agent { " (typed in an agent's environment)" } else { "" }
+}
+
 /// What happened.
 pub fn event(kind: v1::EventKind) -> &'static str {
     match kind {

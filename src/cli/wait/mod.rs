@@ -3,6 +3,7 @@
 
 mod progress;
 
+use super::look::Look;
 use super::render::human;
 use super::{Context, Exit, Failure, Out, context, typed};
 use crate::ask::text::visible_line;
@@ -175,7 +176,8 @@ async fn tell(
     reader: Reader,
 ) -> Result<Exit, Failure> {
     let news = News::of(ask, reader);
-    out.ask(ask, |ask| for_people(ask, &news, human::now()))?;
+    let look = out.look;
+    out.ask(ask, |ask| for_people(ask, &news, human::now(), look))?;
     let arrived = out.flush()?;
     let id = &ask.id;
     let (exit, delivery) = match &news {
@@ -218,13 +220,13 @@ fn unread_outcome(ask: &v1::Ask) -> Option<u64> {
     ask.outcome.as_ref().filter(|_| unread).map(|outcome| outcome.revision)
 }
 
-fn for_people(ask: &v1::Ask, news: &News<'_>, now: i64) -> String {
+fn for_people(ask: &v1::Ask, news: &News<'_>, now: i64, look: Look) -> String {
     let (News::Settled(turns) | News::Spoken(turns)) = news else {
         return format!("{} is still open, waiting on {}", ask.id, human::waited_on(ask));
     };
-    let mut parts: Vec<_> = turns.iter().map(|turn| human::turn(turn, now)).collect();
+    let mut parts: Vec<_> = turns.iter().map(|turn| human::turn(turn, now, look)).collect();
     if ask.outcome.is_some() {
-        parts.push(human::outcome(ask, now));
+        parts.push(human::outcome(ask, now, look));
     }
     parts.join("\n")
 }
@@ -267,7 +269,7 @@ mod tests {
         settled.turns.push(second);
         let news = News::of(&settled, ASKER);
         assert_eq!(news, News::Settled(settled.turns.iter().collect()));
-        let text = for_people(&settled, &news, 0);
+        let text = for_people(&settled, &news, 0, Look::PLAIN);
         let places = ["How many rows?", "And how wide?", "answered by lead"];
         let places: Vec<_> = places.iter().map(|words| text.find(words)).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
@@ -276,7 +278,7 @@ mod tests {
     #[test]
     fn an_open_ask_says_on_whom_it_waits() {
         let open = fixture::open();
-        let text = for_people(&open, &News::of(&open, ASKER), 0);
+        let text = for_people(&open, &News::of(&open, ASKER), 0, Look::PLAIN);
         assert_eq!(text, format!("{} is still open, waiting on lead", fixture::ID));
     }
 

@@ -2,9 +2,12 @@
 //! line, rewritten; where the terminal cannot, or is listened to, a line for each change. Nothing at
 //! all where nobody looks.
 
+use crate::cli::look::Look;
+use crate::cli::render::cut;
 use crate::cli::render::human;
 use crate::cli::terminal::{self, Line};
 use crate::grpc::v1;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
@@ -79,7 +82,7 @@ impl Progress {
         // Nobody is left to be told when stderr is gone.
         let _ = match self.line {
             Some(Line::Rewritten) => {
-                let fitting = fitting(line, terminal::width());
+                let fitting = fitting(line, Look::of_stderr());
                 write!(stderr, "\r{fitting}\u{1b}[K").and_then(|()| stderr.flush())
             }
             Some(Line::Appended) if is_new => writeln!(stderr, "{line}"),
@@ -98,17 +101,10 @@ impl Drop for Progress {
     }
 }
 
-/// The beginning of `line` that stays on one line of so many columns. The last one stays free: some
-/// terminals begin a new line when it is taken. What is not ASCII may be two columns wide.
-fn fitting(line: &str, columns: usize) -> &str {
-    let mut left = columns.saturating_sub(1);
-    let end = line.char_indices().find(|(_, c)| {
-        let width = if c.is_ascii() { 1 } else { 2 };
-        let is_over = width > left;
-        left = left.saturating_sub(width);
-        is_over
-    });
-    &line[..end.map_or(line.len(), |(at, _)| at)]
+/// `line` where it stays on one line of that look, with what says that it was cut. The last column stays
+/// free: some terminals begin a new line when it is taken.
+fn fitting(line: &str, look: Look) -> Cow<'_, str> {
+    cut(line, look.width.saturating_sub(1), look.ellipsis())
 }
 
 #[cfg(test)]
@@ -116,12 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_never_takes_two() {
-        assert_eq!(fitting("waiting", 80), "waiting");
-        assert_eq!(fitting("waiting", 8), "waiting");
-        assert_eq!(fitting("waiting", 7), "waitin");
-        assert_eq!(fitting("日本", 5), "日本");
-        assert_eq!(fitting("日本", 4), "日");
-        assert_eq!(fitting("x", 0), "");
+    fn a_line_never_takes_two_and_says_that_it_was_cut() {
+        let fit = |line: &'static str, width| fitting(line, Look { width, ..Look::PLAIN });
+        assert_eq!(fit("waiting", 80), "waiting");
+        assert_eq!(fit("waiting", 8), "waiting");
+        assert_eq!(fit("waiting", 7), "waiti…");
+        assert_eq!(fit("日本", 5), "日本");
+        assert_eq!(fit("日本", 4), "日…");
+        let look = Look { width: 7, ascii: true, ..Look::PLAIN };
+        assert_eq!(fitting("waiting", look), "wai...");
     }
 }

@@ -1,7 +1,7 @@
 //! People and tokens, as they travel.
 
 use super::{actor, timestamp};
-use crate::ask::Assurance;
+use crate::ask::{Assurance, Claim};
 use crate::grpc::v1;
 use crate::service::Person;
 use crate::session::{Principal, Token};
@@ -42,5 +42,15 @@ pub fn token(token: &Token) -> v1::Token {
         create_time: token.issue.as_ref().map(|issue| timestamp(issue.time)),
         expire_time: token.expire_time.map(timestamp),
         assurance: worth.into(),
+    }
+}
+
+/// Who is on it.
+pub(super) fn claim(claim: &Claim) -> v1::Claim {
+    v1::Claim {
+        person: claim.by.to_string(),
+        since_time: Some(timestamp(claim.since)),
+        lapse_time: Some(timestamp(claim.lapse)),
+        in_agent: claim.in_agent,
     }
 }

@@ -150,6 +150,7 @@ pub fn standing_no(number: u8) -> StandingNo {
         again: 0,
         revision: 1,
         assurance: None,
+        in_agent: false,
     }
 }
 

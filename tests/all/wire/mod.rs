@@ -3,6 +3,7 @@
 mod calls;
 mod credentials;
 mod fields;
+mod in_agent;
 mod line;
 mod namespaces;
 mod people;

@@ -24,14 +24,14 @@ pub fn history(events: &[v1::Event], now: i64, look: Look) -> String {
 fn row(event: &v1::Event) -> String {
     let to = moved(event).map(waited_on).unwrap_or_default();
     let time = json::time(event.event_time).unwrap_or_default();
-    let (what, by) = (words::event(event.kind()), actor(event.by.as_ref()));
+    let (what, by) = (words::event(event.kind()), by(event));
     let text = visible_line(&event.text);
     format!("{}\t{time}\t{what}\t{by}\t{to}\t{text}", event.revision)
 }
 
 fn event(page: &mut Page, event: &v1::Event, now: i64) {
     let what = words::event(event.kind()).replace('_', " ");
-    let by = actor(event.by.as_ref());
+    let by = by(event);
     let when = past(event.event_time, now);
     let mut line = format!("{BOLD}{what}{PLAIN} by {by} {FAINT}{when}{PLAIN}");
     // Writing to a string does not fail.
@@ -60,6 +60,11 @@ fn event(page: &mut Page, event: &v1::Event, now: i64) {
         let labels: Vec<_> = labels.collect();
         page.own(&format!("      {}: {}", visible_line(&asked.id), labels.join(", ")));
     }
+}
+
+/// Who did it, and where they typed it.
+fn by(event: &v1::Event) -> String {
+    format!("{}{}", actor(event.by.as_ref()), words::in_agent(event.in_agent))
 }
 
 /// The ask as after a move.

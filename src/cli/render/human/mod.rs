@@ -19,7 +19,7 @@ pub use list::{Inbox, elsewhere, listed};
 pub use people::{person_line, token_line};
 pub use sessions::{sessions, status};
 pub use waiting::{progress, waited_on};
-pub use whole::ask;
+pub use whole::{ask, short};
 
 use super::words;
 use crate::ask::Span;
@@ -51,8 +51,8 @@ fn gone(ask: &v1::Ask, now: i64) -> Option<String> {
 }
 
 /// How it ended: who, when, and what was decided of each question.
-pub fn outcome(ask: &v1::Ask, now: i64) -> String {
-    let mut page = Page::new(Look::PLAIN);
+pub fn outcome(ask: &v1::Ask, now: i64, look: Look) -> String {
+    let mut page = Page::new(look);
     whole::outcome(&mut page, ask, now);
     page.into_text()
 }
@@ -68,12 +68,16 @@ pub fn outcome_line(outcome: &v1::Outcome) -> String {
         Some(_) if !outcome.stands_from_ask_id.is_empty() => {
             let before = visible_line(&outcome.stands_from_ask_id);
             let who = actor(outcome.by.as_ref());
-            format!("{kind} by {who} (who said no before, to {before})")
+            let typed = words::in_agent(outcome.in_agent);
+            format!("{kind} by {who}{typed} (who said no before, to {before})")
         }
         Some(_) => {
-            let worth = words::assurance(outcome.assurance());
-            let worth = worth.map(|worth| format!(" (assurance {worth})")).unwrap_or_default();
-            format!("{kind} by {}{worth}", actor(outcome.by.as_ref()))
+            let worth =
+                words::assurance(outcome.assurance()).map(|worth| format!("assurance {worth}"));
+            let typed = outcome.in_agent.then(|| words::IN_AGENT.to_owned());
+            let how: Vec<_> = [worth, typed].into_iter().flatten().collect();
+            let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+            format!("{kind} by {}{how}", actor(outcome.by.as_ref()))
         }
         None => kind.to_owned(),
     }
@@ -97,8 +101,8 @@ fn standing(ask: &v1::Ask) -> Option<String> {
 }
 
 /// One turn of talk.
-pub fn turn(turn: &v1::Turn, now: i64) -> String {
-    let mut page = Page::new(Look::PLAIN);
+pub fn turn(turn: &v1::Turn, now: i64, look: Look) -> String {
+    let mut page = Page::new(look);
     whole::turn(&mut page, turn, now);
     page.into_text()
 }

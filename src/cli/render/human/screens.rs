@@ -54,6 +54,7 @@ fn mixed() -> Vec<v1::Ask> {
         person: "ann".into(),
         since_time: fixture::time(0),
         lapse_time: fixture::time(900_000),
+        in_agent: false,
     };
     let claimed = v1::Ask { claim: Some(claim), ..fixture::with_people() };
     let ended = fixture::settled(v1::OutcomeKind::Answered);
@@ -113,6 +114,7 @@ fn a_history() {
         by: said[0].by.clone(),
         text: "How many rows?\nAnd for how long?".into(),
         ask: None,
+        in_agent: false,
     });
     look_at("log", |look| history(&events, now(), look));
 }
@@ -158,6 +160,7 @@ fn sessions_deliveries_and_the_daemon() {
         waiting_on_people: 2,
         waiting_on_sessions: 1,
         oldest_open_time: fixture::time(0),
+        listen_addresses: vec!["unix:/run/askway.sock".into(), "http://127.0.0.1:7777".into()],
         ..v1::GetStatusResponse::default()
     };
     look_at("status", |look| {

@@ -83,6 +83,14 @@ fn notes(session: &v1::Session, now: i64) -> String {
     notes.join(", ")
 }
 
+/// Where the daemon says that it listens; an earlier one does not say.
+fn listens_on(status: &v1::GetStatusResponse) -> String {
+    match &status.listen_addresses[..] {
+        [] => words::UNKNOWN.to_owned(),
+        all => visible_line(&all.join(", ")).into_owned(),
+    }
+}
+
 /// How the daemon at `address` with its data in `data` does.
 pub fn status(
     status: &v1::GetStatusResponse,
@@ -101,6 +109,7 @@ pub fn status(
     let mut rows = vec![
         ("daemon", format!("askway {version}, started {started}")),
         ("address", visible_line(address).into_owned()),
+        ("listens on", listens_on(status)),
         ("data", visible_line(data).into_owned()),
         ("you", visible_line(&status.caller).into_owned()),
         ("people", line(status.waiting_on_people, "people")),

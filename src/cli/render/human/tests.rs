@@ -67,7 +67,7 @@ fn a_default_says_what_it_is_and_that_nobody_chose_it() {
     let mut expired = fixture::settled(v1::OutcomeKind::Expired);
     let answer = v1::Answer { selected: vec!["SQLite".into()], text: None, default: true };
     expired.outcome.as_mut().expect("settled").answers.insert("q1".into(), answer);
-    let text = plain(&outcome(&expired, after(10_000)));
+    let text = plain(&outcome(&expired, after(10_000), Look::PLAIN));
     assert!(text.starts_with("expired: its time was up, nobody chose, and its default stands"));
     assert!(text.ends_with("= SQLite (the default that was named)"), "{text}");
 }
@@ -80,7 +80,7 @@ fn what_was_asked_before_and_whose_word_is_next_is_said() {
     assert!(plain(&listed(&again, YOU, 0, false)).contains(line));
     let mut standing = fixture::settled(v1::OutcomeKind::Declined);
     standing.outcome.as_mut().expect("settled").stands_from_ask_id = "ask_before".into();
-    let text = plain(&outcome(&standing, after(10_000)));
+    let text = plain(&outcome(&standing, after(10_000), Look::PLAIN));
     assert!(text.starts_with("declined by owner (who said no before, to ask_before) 5s ago"));
 }
 
@@ -131,7 +131,7 @@ fn each_outcome_says_by_whom_and_what() {
     ];
     for (kind, expected) in table {
         let settled = fixture::settled(kind);
-        assert_eq!(plain(&outcome(&settled, after(10_000))), expected);
+        assert_eq!(plain(&outcome(&settled, after(10_000), Look::PLAIN)), expected);
         let all = plain(&whole(&settled, YOU, after(10_000)));
         assert!(all.ends_with(&format!("{expected}\nthe asker has yet to see it")), "{all}");
     }
@@ -202,7 +202,7 @@ fn rule_21_hostile_text_stays_what_it_is() {
         whole(&hostile, None, 0),
         whole(&waiting, None, 0),
         listed(&hostile, None, 0, true),
-        outcome(&hostile, 0),
+        outcome(&hostile, 0, Look::PLAIN),
         history(&[happened], 0, Look { terminal: true, ..Look::PLAIN }),
     ];
     for text in shown {

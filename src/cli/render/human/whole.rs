@@ -11,29 +11,52 @@ use crate::grpc::v1;
 /// The ask, with the times of its way from its history.
 pub fn ask(ask: &v1::Ask, events: &[v1::Event], you: Option<&str>, now: i64, look: Look) -> String {
     let mut page = Page::new(look);
-    head(&mut page, ask, you, now);
+    write(&mut page, ask, events, you, now);
+    page.into_text()
+}
+
+/// Lines of each text that stand above a prompt: what is asked, and what can be chosen, must still be
+/// on a screen together.
+const SHORT_LINES: usize = 40;
+
+/// The same above a prompt, where long texts are cut; and whether any was.
+pub fn short(
+    ask: &v1::Ask,
+    events: &[v1::Event],
+    you: Option<&str>,
+    now: i64,
+    look: Look,
+) -> (String, bool) {
+    let whole = format!("askway show {}", visible_line(&ask.id));
+    let mut page = Page::short(look, SHORT_LINES, whole);
+    write(&mut page, ask, events, you, now);
+    let is_cut = page.is_cut();
+    (page.into_text(), is_cut)
+}
+
+fn write(page: &mut Page, ask: &v1::Ask, events: &[v1::Event], you: Option<&str>, now: i64) {
+    head(page, ask, you, now);
     page.own("");
-    waiting::way(&mut page, ask, events, you, now);
+    waiting::way(page, ask, events, you, now);
     if !ask.context.is_empty() {
         page.own("");
         page.markdown(&ask.context);
     }
     for asked in &ask.questions {
         page.own("");
-        question(&mut page, asked);
+        question(page, asked);
     }
     if !ask.turns.is_empty() {
         page.own("");
-        ask.turns.iter().for_each(|said| turn(&mut page, said, now));
+        ask.turns.iter().for_each(|said| turn(page, said, now));
     }
     if ask.outcome.is_some() {
         page.own("");
-        outcome(&mut page, ask, now);
+        outcome(page, ask, now);
         if let Some(delivery) = &ask.delivery {
             page.own(&delivery::delivered(delivery, now));
         }
     }
-    page.into_text()
 }
 
 fn head(page: &mut Page, ask: &v1::Ask, you: Option<&str>, now: i64) {
@@ -59,7 +82,8 @@ fn head(page: &mut Page, ask: &v1::Ask, you: Option<&str>, now: i64) {
     if let Some(claim) = &ask.claim {
         let person = visible_line(&claim.person);
         let lapses = future(claim.lapse_time, now);
-        page.own(&format!("{person} is on it; that lapses {lapses}"));
+        let typed = words::in_agent(claim.in_agent);
+        page.own(&format!("{person}{typed} is on it; that lapses {lapses}"));
     }
     if let Some(standing) = standing(ask) {
         page.own(&standing);
@@ -95,7 +119,8 @@ fn question(page: &mut Page, question: &v1::Question) {
 pub fn turn(page: &mut Page, turn: &v1::Turn, now: i64) {
     let unread = if turn.unread { " (unread)" } else { "" };
     let by = actor(turn.by.as_ref());
-    page.own(&format!("{by} said {}{unread}:", past(turn.say_time, now)));
+    let typed = words::in_agent(turn.in_agent);
+    page.own(&format!("{by}{typed} said {}{unread}:", past(turn.say_time, now)));
     page.theirs(&turn.text);
 }
 

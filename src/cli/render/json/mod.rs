@@ -70,6 +70,7 @@ pub fn event(ask: &str, event: &v1::Event) -> String {
         hop: after.and_then(|ask| ask.hop.as_ref()).map(Hop::of),
         outcome: after.and_then(|ask| ask.outcome.as_ref()).map(Outcome::of),
         content_digest: after.and_then(|ask| text(&ask.content_digest)),
+        in_agent: event.in_agent,
     })
 }
 
@@ -143,6 +144,7 @@ pub fn status(status: &v1::GetStatusResponse, address: &Address, data: &Path) ->
         untold: status.untold,
         notice_failure_time: time(status.notice_failure_time),
         notice_failure: text(&status.notice_failure),
+        listening: &status.listen_addresses,
     })
 }
 

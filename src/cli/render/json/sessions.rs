@@ -53,6 +53,8 @@ pub struct Status<'a> {
     pub untold: u64,
     pub notice_failure_time: Option<String>,
     pub notice_failure: Option<&'a str>,
+    /// Where the daemon says that it listens.
+    pub listening: &'a [String],
 }
 
 impl<'a> Session<'a> {

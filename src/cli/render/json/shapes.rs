@@ -115,6 +115,8 @@ pub struct Turn<'a> {
     pub text: &'a str,
     pub time: Option<String>,
     pub unread: bool,
+    /// Whether a person's words were typed in an agent's environment.
+    pub in_agent: bool,
 }
 
 #[derive(Serialize)]
@@ -122,6 +124,7 @@ pub struct Claim<'a> {
     pub person: &'a str,
     pub since: Option<String>,
     pub lapse_time: Option<String>,
+    pub in_agent: bool,
 }
 
 #[derive(Serialize)]
@@ -135,6 +138,8 @@ pub struct Outcome<'a> {
     pub stands_from: Option<&'a str>,
     /// How surely the person who ended it is who they say.
     pub assurance: Option<&'static str>,
+    /// Whether that was typed in an agent's environment.
+    pub in_agent: bool,
 }
 
 #[derive(Serialize)]
@@ -205,6 +210,7 @@ pub struct Event<'a> {
     pub hop: Option<Hop<'a>>,
     pub outcome: Option<Outcome<'a>>,
     pub content_digest: Option<&'a str>,
+    pub in_agent: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -318,6 +324,7 @@ impl<'a> Turn<'a> {
             text: &turn.text,
             time: time(turn.say_time),
             unread: turn.unread,
+            in_agent: turn.in_agent,
         }
     }
 }
@@ -328,6 +335,7 @@ impl<'a> Claim<'a> {
             person: &claim.person,
             since: time(claim.since_time),
             lapse_time: time(claim.lapse_time),
+            in_agent: claim.in_agent,
         }
     }
 }
@@ -342,6 +350,7 @@ impl<'a> Outcome<'a> {
             time: time(outcome.settle_time),
             stands_from: text(&outcome.stands_from_ask_id),
             assurance: words::assurance(outcome.assurance()),
+            in_agent: outcome.in_agent,
         }
     }
 }

@@ -119,12 +119,14 @@ fn a_claim_says_who_is_on_it_and_until_when() {
         person: "owner".into(),
         since_time: fixture::time(0),
         lapse_time: fixture::time(900_000),
+        in_agent: false,
     };
     let claimed = v1::Ask { claim: Some(claim), ..fixture::open() };
     let expected = json!({
         "person": "owner",
         "since": "2026-01-02T03:04:05.678Z",
         "lapse_time": "2026-01-02T03:19:05.678Z",
+        "in_agent": false,
     });
     assert_eq!(read(&ask(&claimed)), with(open(), json!({"claim": expected})));
 }
@@ -137,6 +139,7 @@ fn a_turn_says_who_what_when_and_whether_it_is_unread() {
         "text": "How many rows?",
         "time": "2026-01-02T03:04:07.678Z",
         "unread": true,
+        "in_agent": false,
     });
     let spoken = with(open(), json!({"revision": 2, "turns": [turn]}));
     assert_eq!(read(&ask(&fixture::spoken())), spoken);
@@ -166,6 +169,7 @@ fn a_settled_ask_says_how_it_ended_and_whether_the_asker_knows() {
         let outcome = json!({
             "kind": name, "answers": answers, "by": by, "note": note,
             "time": "2026-01-02T03:04:10.678Z", "stands_from": null, "assurance": null,
+            "in_agent": false,
         });
         let settled = with(
             open(),
@@ -324,6 +328,7 @@ fn an_event_says_what_happened_and_where_the_ask_then_was() {
         by: fixture::by_sender(),
         text: "not mine to decide".into(),
         ask: Some(fixture::with_people()),
+        in_agent: true,
     };
     let value = read(&event(ID, &happened));
     assert_eq!(value["ask"], ID);
@@ -333,6 +338,7 @@ fn an_event_says_what_happened_and_where_the_ask_then_was() {
     assert_eq!(value["waiting_on"]["people"], json!(["owner"]));
     assert_eq!(value["hop"]["index"], 1);
     assert_eq!(value["outcome"], Value::Null);
+    assert_eq!(value["in_agent"], true);
 }
 
 #[test]
