@@ -1,7 +1,6 @@
 //! The laws every store must keep, as checks that panic with what was broken. Give [`all`] a way to
 //! make a fresh store; for what only some stores can do (be opened again, fail), drive a [`World`]
 //! and let it [`check`](World::check) what the store then says.
-//!
 //! `examples/own_store.rs` runs these on a store of its own.
 
 mod found;
