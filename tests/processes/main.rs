@@ -1,6 +1,7 @@
 //! The program as a process: what it prints, which codes it ends with, what signals do to it. Each test
 //! has a data folder and a daemon of its own; nothing waits by sleeping.
 
+mod canary;
 mod command_line;
 mod complete;
 mod daemon;
@@ -14,9 +15,12 @@ mod prompts;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod readme;
+#[path = "../shared/rows.rs"]
+mod rows;
 mod rules;
 mod run;
 mod screens;
 mod serve;
 mod terminal;
+mod tls;
 mod transport;
