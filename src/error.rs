@@ -201,6 +201,12 @@ impl Error {
         Error::NotFound(format!("no session {id}"))
     }
 
+    /// The session of the caller's token is over, and with it the token.
+    pub fn session_ended() -> Self {
+        let message = "the session of this token has ended".into();
+        Error::Unauthenticated(Reason::SessionEnded, message)
+    }
+
     /// One wrong field.
     pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
         Error::Invalid(vec![Violation::new(field, description)])

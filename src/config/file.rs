@@ -3,6 +3,8 @@
 
 use super::Faults;
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::{fs, io};
 use toml::Spanned;
@@ -14,15 +16,33 @@ pub(super) struct File(BTreeMap<&'static str, (String, String)>);
 /// The tables of the file: each name of one stands below one of these.
 pub(super) const TABLES: [&str; 4] = ["route", "group", "notify", "limits"];
 
+/// Bytes of the file: several times what all its routes and groups may take. It is read before
+/// anything is known of it, so one without end must have one.
+pub(super) const FILE_BYTES: u64 = 1 << 20;
+
 /// The text of the file at `path`, empty where there is none; that it cannot be read goes to
 /// `faults`.
 pub(super) fn text(path: &Path, faults: &mut Faults) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| {
+    read(path).unwrap_or_else(|error| {
         if error.kind() != io::ErrorKind::NotFound {
             faults.add(path.display().to_string(), format!("cannot be read: {error}"));
         }
         String::new()
     })
+}
+
+/// Opening a pipe nobody writes to waits for ever, and a device may have no end: neither is a file.
+fn read(path: &Path) -> io::Result<String> {
+    let unblocked = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = fs::OpenOptions::new().read(true).custom_flags(unblocked).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut text = Vec::new();
+    if file.take(FILE_BYTES + 1).read_to_end(&mut text)? as u64 > FILE_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} KiB", FILE_BYTES >> 10)));
+    }
+    String::from_utf8(text).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }
 
 /// The file's text as TOML: everything in it, in one table without a name. Nothing is in it where it
@@ -89,12 +109,20 @@ impl File {
 pub(super) struct Source<'t> {
     pub path: &'t Path,
     pub text: &'t str,
+    /// Where its lines end: a place is looked up, or a file of nothing but faults would be read once
+    /// for each of them.
+    pub ends: &'t [usize],
+}
+
+/// Where the lines of `text` end.
+pub(super) fn ends(text: &str) -> Vec<usize> {
+    text.match_indices('\n').map(|(at, _)| at).collect()
 }
 
 impl Source<'_> {
     /// The file and the line of its byte `at`.
     fn line(self, at: usize) -> String {
-        format!("{}:{}", self.path.display(), self.text[..at].matches('\n').count() + 1)
+        format!("{}:{}", self.path.display(), self.ends.partition_point(|end| *end < at) + 1)
     }
 }
 

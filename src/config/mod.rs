@@ -193,7 +193,8 @@ impl Config {
         })?;
         let path = data.join(FILE);
         let text = file::text(&path, &mut faults);
-        let source = Source { path: &path, text: &text };
+        let ends = file::ends(&text);
+        let source = Source { path: &path, text: &text, ends: &ends };
         let root = file::parse(source, &mut faults);
         let file = File::read(&root, source, &mut faults);
         let mut told = Told { variable: &variable, file, faults };

@@ -1,5 +1,6 @@
 //! Where each setting comes from, and what is refused with its place.
 
+mod hostile;
 mod notify;
 mod routes;
 

@@ -6,7 +6,7 @@ use super::world::{Missing, World};
 use super::{on_asks, on_roster, on_sessions};
 use crate::ask::Now;
 use crate::error::Error;
-use crate::session::Unfit;
+use crate::session::{Principal, Unfit};
 use crate::store::{Change, Record, StoredReceipt, Subject};
 use std::sync::Arc;
 
@@ -79,11 +79,14 @@ fn decide_one(world: &mut World, request: &Request, now: Now) -> Verdict {
 /// Why the caller's token is not good any more. It was when the call came in; what was revoked before
 /// this is decided does nothing, however long the call has waited.
 fn taken_away(world: &mut World, request: &Request, now: Now) -> Result<Option<Error>, Missing> {
-    let credential = request.intent.as_ref().and_then(|intent| intent.credential);
-    let Some(token) = credential else { return Ok(None) };
-    let token = world.token(token)?;
-    let unfit = token.map_or(Err(Unfit::Void), |token| token.fit(now.time));
-    Ok(unfit.err().map(Error::from))
+    let Some(secret) = request.credential else { return Ok(None) };
+    let Some(token) = world.token(secret)? else { return Ok(Some(Unfit::Void.into())) };
+    if let Err(unfit) = token.fit(now.time) {
+        return Ok(Some(unfit.into()));
+    }
+    let Principal::Session(session) = &token.principal else { return Ok(None) };
+    let is_over = world.session(session.session)?.is_none_or(|session| session.is_ended());
+    Ok(is_over.then(Error::session_ended))
 }
 
 /// The first result again, with things as they are now (rule 7).

@@ -189,7 +189,7 @@ impl Engine {
 
     /// Does `deed` of the engine's own accord.
     async fn submit_own(&self, deed: Deed) -> Reply {
-        self.submit(Request { intent: None, deed }).await
+        self.submit(Request::own(deed)).await
     }
 
     /// Where it is kept.

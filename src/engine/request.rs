@@ -12,10 +12,30 @@ use std::sync::Arc;
 /// One thing to do.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The caller's intent; none for what the engine does of itself.
+    /// The caller's intent; none for what is not kept as one, or what the engine does of itself.
     pub intent: Option<Intent>,
+    /// The token it came by: what is not good any more when it is decided does nothing. None on the
+    /// socket, where a ticket speaks, and for what the engine does of itself.
+    pub credential: Option<SecretHash>,
     /// What.
     pub deed: Deed,
+}
+
+impl Request {
+    /// What is done by nobody's credential.
+    pub fn own(deed: Deed) -> Self {
+        Self { intent: None, credential: None, deed }
+    }
+
+    /// What a caller intends.
+    pub fn of(intent: Intent, deed: Deed) -> Self {
+        Self { credential: intent.credential, intent: Some(intent), deed }
+    }
+
+    /// What a caller does that is not kept as an intent: a repeat is told by what is there.
+    pub fn by(credential: Option<SecretHash>, deed: Deed) -> Self {
+        Self { intent: None, credential, deed }
+    }
 }
 
 /// A caller's intent: what makes a repeat a repeat (rule 7).
@@ -25,8 +45,7 @@ pub struct Intent {
     pub key: ReceiptKey,
     /// SHA-256 of the canonical domain payload, in hexadecimal.
     pub payload: String,
-    /// The token it came by: what is not good any more when it is decided does nothing. None on the
-    /// socket, and where a ticket speaks.
+    /// The token it came by; see [`Request::credential`].
     pub credential: Option<SecretHash>,
 }
 

@@ -7,7 +7,7 @@
 
 use super::hosts::Hosts;
 use crate::ask::{
-    Ask, AskId, ContentDigest, Namespace, Policy, SessionId, StandingNo, Twin, WorkId,
+    Ask, AskId, ContentDigest, Namespace, Policy, SessionId, StandingNo, Twin, WorkId, limits,
 };
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use crate::store::{Change, Key, Listing, ReceiptKey, Record, Scope, StoredReceipt};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub(super) struct Missing;
 
 /// Records as of one moment, what has been decided over them, and what is configured. Counts are
-/// the store's of one moment too, and not guarded: a limit that is counted may be exceeded by what
-/// is in flight (rule 14).
+/// the store's of one moment too, with what this batch files, and not guarded: a limit that is counted
+/// may be exceeded by what another writer of the same store has in flight (rule 14).
 #[derive(Debug, Default)]
 pub(super) struct World {
     /// What is configured.
@@ -31,6 +31,8 @@ pub(super) struct World {
     uncounted: Vec<Scope>,
     loaded: HashMap<Key, Option<Record>>,
     decided: HashMap<Key, Option<Record>>,
+    /// The asks that this batch files, which no count of the store's has.
+    filed: Vec<Arc<Ask>>,
     missing: Vec<Key>,
     /// What the decision under way has looked at, with the revisions it saw.
     looked_at: Vec<(Key, u64)>,
@@ -67,7 +69,17 @@ impl World {
     /// How many asks a scope lists, and the oldest of them.
     pub(super) fn count(&mut self, scope: Scope) -> Result<(usize, Vec<AskId>), Missing> {
         match self.counted.get(&scope) {
-            Some(listing) => Ok((listing.total, listing.asks.iter().map(|(id, _)| *id).collect())),
+            Some(listing) => {
+                let filed = self.filed.iter().filter(|ask| match &scope {
+                    Scope::Tree(tree) => ask.tree == *tree,
+                    Scope::Open(namespace) => ask.namespace == *namespace,
+                    _ => false,
+                });
+                let filed: Vec<AskId> = filed.map(|ask| ask.id).collect();
+                let total = listing.total + filed.len();
+                let ids = listing.asks.iter().map(|(id, _)| *id).chain(filed);
+                Ok((total, ids.take(limits::OPEN_LISTED).collect()))
+            }
             None => {
                 self.uncounted.push(scope);
                 Err(Missing)
@@ -103,6 +115,9 @@ impl World {
             // is written without a look must not have existed.
             if !change.expects.iter().any(|(seen, _)| *seen == key) {
                 change.expects.push((key.clone(), 0));
+                if let Record::Ask(ask) = record {
+                    self.filed.push(ask.clone());
+                }
             }
             self.decided.insert(key, Some(record.clone()));
         }
@@ -114,6 +129,7 @@ impl World {
     /// What has to be loaded before the batch can be decided; forgets what was decided so far.
     pub(super) fn take_missing(&mut self) -> Vec<Key> {
         self.decided.clear();
+        self.filed.clear();
         let mut missing = std::mem::take(&mut self.missing);
         let mut seen = std::collections::HashSet::new();
         missing.retain(|key| seen.insert(key.clone()));

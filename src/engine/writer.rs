@@ -158,6 +158,8 @@ fn concerned(changes: &[Change]) -> (HashSet<Topic>, bool) {
             Record::Ask(ask) => topics.extend(topics_of_ask(ask)),
             Record::Session(session) => {
                 topics.extend(topics_of_session(session));
+                // Its token is good no more: the streams of it are cut.
+                topics.extend(session.is_ended().then_some(Topic::Credential(session.token)));
                 to_sweep |= session.sweep;
             }
             Record::Token(token) => {

@@ -11,6 +11,7 @@ use super::admission::{Admission, NoSeat, Peer, Seat};
 use super::connections::{Flowing, Opening, opens_by};
 use super::door::{Door, Entrance, Origin};
 use super::limits::{self, Limits};
+use super::shed::Unproven;
 use super::stalls::Streams;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -88,6 +89,10 @@ impl Reception {
             };
             match accepted {
                 Ok(accepted) => return Some(accepted),
+                // Its peer was gone before it was taken: the next is not kept waiting for that.
+                Err(error) if is_of_peer(&error) => {
+                    tracing::debug!(%error, "a connection was gone before it was taken");
+                }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(REST).await;
@@ -117,13 +122,15 @@ impl Reception {
     {
         let this = self.clone();
         self.tasks.spawn(async move {
+            let unproven = seat.unproven.clone();
+            // The place is taken for as long as this lasts.
             let _seat = seat;
             let opens_by = opens_by(this.limits.opens_within);
             let stream = Flowing::new(stream, this.limits.stalled);
             match tls {
-                None => this.converse(stream, origin, opens_by).await,
+                None => this.converse(stream, (origin, unproven), opens_by).await,
                 Some(tls) => match timeout_at(opens_by, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => this.converse(stream, origin, opens_by).await,
+                    Ok(Ok(stream)) => this.converse(stream, (origin, unproven), opens_by).await,
                     Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                     Err(_) => tracing::debug!("a TLS handshake took too long"),
                 },
@@ -132,13 +139,17 @@ impl Reception {
     }
 
     /// Serves the calls of one connection, until it ends in one of its ways.
-    async fn converse<S>(&self, stream: S, origin: Origin, opens_by: Instant)
-    where
+    async fn converse<S>(
+        &self,
+        stream: S,
+        (origin, unproven): (Origin, Unproven),
+        opens_by: Instant,
+    ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let opened = CancellationToken::new();
         let stream = TokioIo::new(Opening::new(stream, opened.clone()));
-        let door = Door::new(self.entrance.clone(), origin);
+        let door = Door::new(self.entrance.clone(), origin, unproven);
         let mut talk = pin!(self.http2().serve_connection(stream, door));
         tokio::select! {
             biased;
@@ -200,6 +211,12 @@ impl Reception {
             .keep_alive_timeout(limits::KEEPALIVE_WITHIN);
         http2
     }
+}
+
+/// Whether it is one connection that failed, and not accepting.
+fn is_of_peer(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
 /// That a peer was cut, or went without a word, is its own business.

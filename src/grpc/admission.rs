@@ -2,6 +2,7 @@
 //! socket is counted by itself, so that nothing over TCP keeps out who is at this machine.
 
 use super::limits::Limits;
+use super::shed::Unproven;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -54,7 +55,14 @@ struct Counted {
 struct Seats {
     tcp: usize,
     socket: usize,
-    by_peer: HashMap<Peer, usize>,
+    by_peer: HashMap<Peer, OfPeer>,
+}
+
+/// What one peer has.
+#[derive(Default)]
+struct OfPeer {
+    connections: usize,
+    unproven: Unproven,
 }
 
 /// A connection's place; free again when this is dropped.
@@ -62,6 +70,8 @@ struct Seats {
 pub(super) struct Seat {
     of: Admission,
     peer: Peer,
+    /// The calls of its peer, on this connection and others, that nobody is known to make yet.
+    pub unproven: Unproven,
 }
 
 /// Peers whose rate is remembered before those that have been quiet are forgotten.
@@ -99,12 +109,14 @@ impl Admission {
         }
         let of_peer = seats.by_peer.entry(peer).or_default();
         // A system that does not tell processes apart counts them all as one: then all may be it.
-        if *of_peer >= most_of_peer && peer != Peer::Process(None) {
+        let is_told_apart = peer != Peer::Process(None);
+        if of_peer.connections >= most_of_peer && is_told_apart {
             return Err(NoSeat::PeerFull);
         }
-        *of_peer += 1;
+        of_peer.connections += 1;
+        let unproven = if is_told_apart { of_peer.unproven.clone() } else { Unproven::default() };
         *seats.total(peer) += 1;
-        Ok(Seat { of: self.clone(), peer })
+        Ok(Seat { of: self.clone(), peer, unproven })
     }
 }
 
@@ -122,8 +134,8 @@ impl Drop for Seat {
         let mut seats = self.of.0.seats.lock().unwrap_or_else(PoisonError::into_inner);
         *seats.total(self.peer) -= 1;
         if let Some(of_peer) = seats.by_peer.get_mut(&self.peer) {
-            *of_peer -= 1;
-            if *of_peer == 0 {
+            of_peer.connections -= 1;
+            if of_peer.connections == 0 {
                 seats.by_peer.remove(&self.peer);
             }
         }

@@ -1,7 +1,7 @@
 //! What every call passes on its way in and out: whether it comes from a page in a browser, whether
 //! there is room for it, how long its message may take; and on the way out, what waits for its reader.
 
-use super::shed::{Class, Crowd, Slot, is_stream};
+use super::shed::{Class, Crowd, Slot, Unproven, is_stream};
 use super::status::status;
 use super::{malformed, stalls};
 use crate::error::{Error, Reason};
@@ -46,19 +46,21 @@ pub(super) struct Entrance {
     /// What the daemon may be called without TLS, beside loopback: `NAME` or `NAME:PORT`.
     pub names: Vec<String>,
     pub message_within: Duration,
+    pub unproven_a_peer: usize,
 }
 
 /// The calls of one connection.
 pub(super) struct Door {
     entrance: Arc<Entrance>,
     origin: Origin,
+    unproven: Unproven,
 }
 
 type Answer = Response<Leaving>;
 
 impl Door {
-    pub(super) fn new(entrance: Arc<Entrance>, origin: Origin) -> Self {
-        Self { entrance, origin }
+    pub(super) fn new(entrance: Arc<Entrance>, origin: Origin, unproven: Unproven) -> Self {
+        Self { entrance, origin, unproven }
     }
 
     /// A place for this call.
@@ -77,7 +79,10 @@ impl Door {
         let is_person = bearer.is_some_and(|bearer| bearer.starts_with(b"Bearer askp_"));
         let is_at_home = self.origin == Origin::Socket { is_own: true };
         let class = Class::of(path, is_person, is_at_home);
-        self.entrance.crowd.enter(class, is_stream(path)).map(Arc::new).map_err(status)
+        let Entrance { crowd, unproven_a_peer, .. } = &*self.entrance;
+        let unknown = self.unproven.enter(*unproven_a_peer).map_err(status)?;
+        let slot = crowd.enter(class, is_stream(path)).map_err(status)?;
+        Ok(Arc::new(slot.of_unknown(unknown)))
     }
 }
 

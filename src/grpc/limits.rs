@@ -60,6 +60,10 @@ pub const RESETS_PENDING: usize = 64;
 pub const RESETS_BY_FAULT: usize = 256;
 /// Calls in flight at once, watches included, over TCP and of sessions on the socket.
 pub const CALLS: usize = 16_384;
+/// Calls of one peer in flight of which it is not known yet who makes them: they wait for the rest of
+/// their message, or have no token. It takes milliseconds, and whoever makes a pastime of it must not
+/// take the place of everybody else's. A peer is an address, or a process on the socket.
+pub const UNPROVEN_A_PEER: usize = 2_048;
 /// The most that may be configured: at the few KiB that an idle watch takes, some GiB.
 pub const CALLS_MAX: usize = 1_000_000;
 /// Of [`CALLS`], in percent: from here on no watch and no list of a session's or host's begins.
@@ -102,6 +106,8 @@ pub struct Limits {
     pub age_drain: Duration,
     /// See [`CALLS`].
     pub calls: usize,
+    /// See [`UNPROVEN_A_PEER`].
+    pub unproven_a_peer: usize,
 }
 
 impl Default for Limits {
@@ -119,6 +125,7 @@ impl Default for Limits {
             age: AGE,
             age_drain: AGE_DRAIN,
             calls: CALLS,
+            unproven_a_peer: UNPROVEN_A_PEER,
         }
     }
 }

@@ -18,6 +18,9 @@ const UNDECODABLE: &str = "failed to decode Protobuf message: ";
 /// What prost says of text that is none.
 const NOT_TEXT: &str = "not UTF-8";
 
+/// What tonic says of a message that is compressed: it is not unpacked.
+const COMPRESSED: &str = "is compressed";
+
 /// The response, with our words where tonic could not read the request.
 pub(super) fn explained(response: Response<Body>) -> Response<Body> {
     let said = Status::from_header_map(response.headers());
@@ -25,6 +28,7 @@ pub(super) fn explained(response: Response<Body>) -> Response<Body> {
     let ours = said.and_then(|said| match said.code() {
         Code::OutOfRange => Some(too_large()),
         Code::Internal => Some(undecodable(said.message())),
+        Code::Unimplemented if said.message().contains(COMPRESSED) => Some(compressed()),
         _ => None,
     });
     ours.map_or(response, Status::into_http)
@@ -34,6 +38,11 @@ fn too_large() -> Status {
     let message = format!("a message must be at most {MESSAGE_BYTES} bytes");
     let details = info(&[(LIMIT, MESSAGE_BYTES.to_string())]);
     with_reason(Code::InvalidArgument, Reason::InvalidArgument, message, details)
+}
+
+fn compressed() -> Status {
+    let message = "a message must not be compressed; send it as it is".to_owned();
+    with_reason(Code::Unimplemented, Reason::InvalidArgument, message, info(&[]))
 }
 
 /// What `said` is about: `Message.field: ` for each level, then the cause.

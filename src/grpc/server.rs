@@ -98,8 +98,10 @@ pub async fn serve_as(
 ) -> io::Result<()> {
     let Manner { limits, tls, names } = manner;
     let (health, routes) = routes(&service, &listeners.addresses(tls.is_some())).await?;
-    let (crowd, message_within) = (Crowd::new(limits), limits.message_within);
-    let entrance = Arc::new(Entrance { routes, crowd, names, message_within });
+    let Limits { message_within, unproven_a_peer, .. } = limits;
+    let crowd = Crowd::new(limits);
+    let entrance = Entrance { routes, crowd, names, message_within, unproven_a_peer };
+    let entrance = Arc::new(entrance);
     let reception = Reception {
         entrance,
         admission: Admission::new(limits),

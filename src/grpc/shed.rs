@@ -6,7 +6,7 @@ use super::limits::{self, Limits};
 use crate::error::Error;
 use crate::service::InFlight;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What a call is for, in the order in which calls are shed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,9 +58,42 @@ struct Counted {
     owed: AtomicUsize,
 }
 
+/// The calls of one peer of which it is not known yet who makes them. Cheap to clone; the clones are
+/// one.
+#[derive(Clone, Default)]
+pub(super) struct Unproven(Arc<AtomicUsize>);
+
+/// One of them, until this is dropped.
+pub(super) struct Unknown(Unproven);
+
+impl Unproven {
+    /// A place among them.
+    ///
+    /// # Errors
+    ///
+    /// Busy, where there are `most`.
+    pub(super) fn enter(&self, most: usize) -> Result<Unknown, Error> {
+        // Counted first: however many come at once, no more get in.
+        if self.0.fetch_add(1, Relaxed) >= most {
+            self.0.fetch_sub(1, Relaxed);
+            tracing::debug!("a call was shed: its peer has as many that nobody is known to make");
+            return Err(Error::Busy(limits::SHED_RETRY));
+        }
+        Ok(Unknown(self.clone()))
+    }
+}
+
+impl Drop for Unknown {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Relaxed);
+    }
+}
+
 /// A call that is in flight, until this is dropped.
 pub(super) struct Slot {
     crowd: Crowd,
+    /// While it is not known who makes it.
+    unknown: Mutex<Option<Unknown>>,
     /// Whether it lasts.
     pub is_stream: bool,
     /// The principal's own count of it, once it is known who that is.
@@ -93,13 +126,21 @@ impl Crowd {
         }
         // Two that come at the same instant may both take the last place: a bound, not a ration.
         self.0.calls.fetch_add(1, Relaxed);
-        Ok(Slot { crowd: self.clone(), is_stream, principal: OnceLock::new() })
+        let unknown = Mutex::default();
+        Ok(Slot { crowd: self.clone(), unknown, is_stream, principal: OnceLock::new() })
     }
 }
 
 impl Slot {
+    /// The same, counted as one of these until it is known who makes it.
+    pub(super) fn of_unknown(mut self, unknown: Unknown) -> Self {
+        self.unknown = Mutex::new(Some(unknown));
+        self
+    }
+
     /// Keeps the principal's count of this call for as long as it lasts.
     pub(super) fn keep(&self, in_flight: InFlight) {
+        drop(self.unknown.lock().unwrap_or_else(PoisonError::into_inner).take());
         // A handler establishes its caller once; a second count would be of the same call.
         let _ = self.principal.set(in_flight);
     }
@@ -163,6 +204,20 @@ mod tests {
         assert!(matches!(crowd.enter(Class::Settling, false), Err(Error::Busy(_))));
         held.clear();
         assert!(crowd.enter(Class::Looking, false).is_ok(), "all of it is free again");
+    }
+
+    #[test]
+    fn a_peer_has_so_many_calls_that_nobody_is_known_to_make_and_others_theirs() {
+        let (one, other, crowd) = (Unproven::default(), Unproven::default(), crowd(100));
+        let held = [one.enter(2), one.enter(2)].map(|unknown| unknown.expect("room"));
+        assert!(matches!(one.clone().enter(2), Err(Error::Busy(_))));
+        assert!(other.enter(2).is_ok());
+        let [first, second] = held;
+        let slot = crowd.enter(Class::Looking, false).expect("room").of_unknown(first);
+        assert!(one.enter(2).is_err(), "it is in flight");
+        drop((slot, second));
+        assert!(one.enter(2).is_ok());
+        assert_eq!(one.0.load(Relaxed), 0);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Bits of a mode that let anybody but the owner do anything.
 const OTHERS: u32 = 0o077;
+/// Bytes looked at of a file that holds a token: more than any has.
+const TOKEN_BYTES: u64 = 256;
 /// Bits of a mode that let anybody but the owner write.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -165,16 +167,25 @@ fn held(file: &mut File, path: &Path) -> CannotServe {
 ///
 /// When the file is open to others, or holds something else.
 pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
-    let mut file = match open().read(true).open(path) {
+    let file = match open().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return new_token(path, kind);
         }
         Err(error) => return Err(fault(path, "cannot be opened", &error)),
     };
+    let found = file.metadata().map_err(|error| fault(path, "cannot be read", &error))?;
+    if !found.is_file() || found.uid() != geteuid().as_raw() {
+        let what = if found.is_file() { "belongs to another user" } else { "is no file" };
+        let message = format!("{} {what}", path.display());
+        return Err(CannotServe::new(message)
+            .next(format!("mv {} away: the next start makes another", path.display())));
+    }
     let mut text = String::new();
-    let found = file.metadata().and_then(|found| file.read_to_string(&mut text).map(|_| found));
-    let found = found.map_err(|error| fault(path, "cannot be read", &error))?;
+    // A token is one line; whatever else lies there is not read to its end.
+    file.take(TOKEN_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| fault(path, "cannot be read", &error))?;
     if found.mode() & OTHERS != 0 {
         let message = format!("{} is open to others, who may have read it", path.display());
         return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
@@ -218,10 +229,12 @@ fn new_secret(kind: Kind) -> Secret {
     Secret::new(kind, random)
 }
 
-/// A file for its owner alone, and never through a symbolic link.
+/// A file for its owner alone, never through a symbolic link, and without waiting for whoever is at
+/// the other end of a pipe.
 fn open() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+    options.mode(0o600).custom_flags(flags.bits().cast_signed());
     options
 }
 
@@ -313,6 +326,13 @@ mod tests {
         set_mode(&path, 0o600);
         fs::write(&path, "").expect("written");
         assert!(token(&path, Kind::Person).unwrap_err().next.contains("rm "));
+        for make in ["mkfifo", "mkdir"] {
+            let odd = root.path().join(make);
+            let made = std::process::Command::new(make).arg(&odd).status().expect("it runs");
+            assert!(made.success());
+            let refused = token(&odd, Kind::Person).unwrap_err();
+            assert!(refused.message.contains("is no file"), "{refused:?}");
+        }
         let link = root.path().join("link");
         symlink(&path, &link).expect("made");
         assert!(token(&link, Kind::Person).is_err(), "a link is not followed");

@@ -42,6 +42,7 @@ pub(super) fn server(tls: &Tls) -> Result<Arc<ServerConfig>, CannotServe> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CannotServe> {
+    file(path)?;
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certs = read.map_err(|error| fault(path, "holds no certificates", error))?;
     match certs.is_empty() {
@@ -52,13 +53,22 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CannotServe
 
 /// The key, which nobody but its owner may read.
 fn key(path: &Path) -> Result<PrivateKeyDer<'static>, CannotServe> {
-    let found = fs::metadata(path).map_err(|error| fault(path, "cannot be read", error))?;
+    let found = file(path)?;
     if found.mode() & 0o077 != 0 {
         let message =
             format!("{} may be read by others (mode {:o})", path.display(), found.mode() & 0o777);
         return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
     }
     PrivateKeyDer::from_pem_file(path).map_err(|error| fault(path, "holds no key", error))
+}
+
+/// What is known of a file: whatever else stands there is not read, since that may never end.
+fn file(path: &Path) -> Result<fs::Metadata, CannotServe> {
+    let found = fs::metadata(path).map_err(|error| fault(path, "cannot be read", error))?;
+    if found.is_file() {
+        return Ok(found);
+    }
+    Err(fault(path, "cannot be read", "it is no file"))
 }
 
 fn fault(path: &Path, what: &str, error: impl std::fmt::Display) -> CannotServe {

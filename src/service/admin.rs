@@ -55,7 +55,7 @@ impl Service {
         let id = Some(self.fresh(TokenId::new));
         let token = Token { id, ..Token::new(secret.hash(), namespace.clone(), principal) };
         let deed = Deed::OnRoster(namespace, Box::new(OnRoster::Install(token)));
-        let done = self.engine.submit(Request { intent: None, deed }).await?;
+        let done = self.engine.submit(Request::own(deed)).await?;
         Ok(done.token.is_some_and(|token| token.fit(self.engine.now()).is_ok()))
     }
 
@@ -224,7 +224,7 @@ impl Service {
         authorize_on_session(caller, Call::RevokeSession, &session)?;
         let intent = caller.intent(request, Call::RevokeSession, &id);
         let deed = Deed::OnSession(id, Command::Revoke);
-        let done = self.engine.submit(Request { intent: Some(intent), deed }).await?;
+        let done = self.engine.submit(Request::of(intent, deed)).await?;
         self.engine.revoke_below(id).await?;
         let session = self.session(id).await?.unwrap_or(session);
         Ok((session, Rostered { replayed: done.replayed }))
@@ -238,9 +238,9 @@ impl Service {
         (namespace, what): (&Namespace, &impl Serialize),
         deed: OnRoster,
     ) -> Result<Done, Error> {
-        let intent = Some(caller.intent(request, call, &(namespace, what)));
+        let intent = caller.intent(request, call, &(namespace, what));
         let deed = Deed::OnRoster(namespace.clone(), Box::new(deed));
-        self.engine.submit(Request { intent, deed }).await
+        self.engine.submit(Request::of(intent, deed)).await
     }
 
     async fn roster(&self, namespace: &Namespace) -> Result<Option<Arc<Roster>>, Error> {

@@ -37,7 +37,7 @@ impl Service {
         let plan = self.plan(draft.route.as_ref())?;
         let file = File { id, asker, work, draft, plan };
         let deed = Deed::File(Box::new(file));
-        let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
+        let reply = self.engine.submit(Request::of(intent, deed)).await;
         self.receipt(reply, None, false).await
     }
 
@@ -298,7 +298,7 @@ impl Service {
         }
         let deed = Deed::OnAsk(id, command);
         let attached = self.attached.has(ask.asker.session);
-        let reply = self.engine.submit(Request { intent: Some(intent), deed }).await;
+        let reply = self.engine.submit(Request::of(intent, deed)).await;
         self.receipt(reply, Some(ask), attached).await
     }
 

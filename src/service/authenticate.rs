@@ -69,7 +69,7 @@ impl Service {
 
     async fn first_use(&self, secret: SecretHash) -> Result<(), Error> {
         let deed = Deed::UseToken(secret);
-        let done = self.engine.submit(Request { intent: None, deed }).await?;
+        let done = self.engine.submit(Request::own(deed)).await?;
         // A replay may have voided it in between.
         let token = done.token.ok_or_else(|| bad("no such token"))?;
         Ok(token.fit(self.engine.now())?)
@@ -80,19 +80,18 @@ impl Service {
     async fn current(&self, id: crate::ask::SessionId, token: SecretHash) -> Result<(), Error> {
         let session = self.session(id).await?.ok_or_else(|| bad("no such token"))?;
         if session.is_ended() {
-            let message = "the session of this token has ended".into();
-            return Err(Error::Unauthenticated(Reason::SessionEnded, message));
+            return Err(Error::session_ended());
         }
         if session.token != token {
             return Err(bad("no such token"));
         }
         if session.is_renewed_at(self.engine.now()) {
             let deed = Deed::OnSession(id, Command::Renew);
-            self.engine.submit(Request { intent: None, deed }).await?;
+            self.engine.submit(Request::own(deed)).await?;
         }
         if !session.token_used {
             let deed = Deed::OnSession(id, Command::UseToken { token });
-            let done = self.engine.submit(Request { intent: None, deed }).await?;
+            let done = self.engine.submit(Request::own(deed)).await?;
             // A replay may have voided it in between.
             if done.session.is_none_or(|session| session.token != token) {
                 return Err(bad("no such token"));

@@ -152,7 +152,8 @@ impl Service {
         let (by, holder) = (caller.principal.clone().into(), worker.holder.clone());
         let command = Command::Lease { by, lease, holder, length: worker.length, extend };
         let deed = Deed::OnAsk(ask, Box::new(command));
-        self.engine.submit(Request { intent: None, deed }).await
+        let credential = caller.token.as_ref().map(|token| token.secret);
+        self.engine.submit(Request::by(credential, deed)).await
     }
 
     fn lease_name(&self, caller: &Caller, request: &RequestId, ask: &Ask) -> LeaseId {

@@ -10,8 +10,12 @@ use crate::session::Principal;
 use crate::store::Scope;
 use std::sync::Arc;
 
-/// Asks looked at for one page: beyond that it is short, and says where to go on.
+/// Asks of the caller's namespace looked at for one page: beyond that it is short, and says where to
+/// go on.
 const LOOKED_AT: usize = 1_000;
+/// Asks of others passed over for one page. How many there are must not be told by a short page, and
+/// one page must not read the whole of a large store: by then it is told to nobody who can count.
+const PASSED_OVER: usize = 100_000;
 /// Asks looked at together.
 const AT_ONCE: usize = 100;
 
@@ -100,24 +104,28 @@ impl Service {
         let of_store = store_scope(caller, scope)?;
         let of_store = narrowed(of_store, filter);
         let page = page.clamp(1, PAGE_MAX);
-        let (mut found, mut at, mut looked_at) = (Vec::new(), after, 0);
+        let (mut found, mut at, mut looked_at, mut passed_over) = (Vec::new(), after, 0, 0);
         // Ids are in the order of filing, so what was filed earlier need not be looked at.
         if let Some(before) = filter.from.and_then(|from| from.as_millis().checked_sub(1)) {
             at = at.max(Some(AskId::new(Timestamp::from_millis(before), [255; 6])));
         }
-        while looked_at < LOOKED_AT {
+        let mut own = at;
+        while looked_at < LOOKED_AT && passed_over < PASSED_OVER {
             let stretch = self.after(&of_store, filter, at).await?;
-            looked_at += AT_ONCE;
             for ask in stretch.asks {
                 if filter.until.is_some_and(|until| ask.create_time >= until) {
                     return Ok(whole(found, None));
                 }
-                at = Some(ask.id);
+                if ask.namespace != caller.namespace {
+                    passed_over += 1;
+                    continue;
+                }
+                (own, looked_at) = (Some(ask.id), looked_at + 1);
                 if sees(caller, &ask) && is_of(caller, scope, &ask) && filter.has(scope, &ask) {
                     found.push(ask);
                 }
                 if found.len() == page {
-                    return Ok(whole(found, at));
+                    return Ok(whole(found, own));
                 }
             }
             if stretch.last.is_none() {
@@ -125,7 +133,9 @@ impl Service {
             }
             at = stretch.last;
         }
-        Ok(whole(found, at))
+        let next = if passed_over < PASSED_OVER { own } else { at };
+        let last = found.last().map(|ask| ask.id);
+        Ok(whole(found, next.map(|next| unnamed(next, after, last))))
     }
 
     /// The next asks that may be of a list.
@@ -146,6 +156,16 @@ impl Service {
         // One that was removed meanwhile is not loaded, but is not the end.
         Ok(Stretch { asks: self.load_asks(&ids).await?, last: ids.last().copied() })
     }
+}
+
+/// Where a page goes on that ends with an ask its reader may not know of: by the time, and not by that
+/// ask's id. What was filed in that instant is looked at again, but for what the page has, up to `last`.
+fn unnamed(next: AskId, after: Option<AskId>, last: Option<AskId>) -> AskId {
+    let before = next.time().as_millis().saturating_sub(1);
+    let moment = AskId::new(Timestamp::from_millis(before), [255; 6]);
+    let on = last.map_or(moment, |last| moment.max(last));
+    // A thousand in one instant: then there is no other way on.
+    if Some(on) > after { on } else { next }
 }
 
 /// Asks looked at together, and the id after which to go on; none at the end.

@@ -310,7 +310,7 @@ impl Service {
     }
 
     async fn submit(&self, intent: Intent, deed: Deed) -> Result<Done, Error> {
-        self.engine.submit(Request { intent: Some(intent), deed }).await
+        self.engine.submit(Request::of(intent, deed)).await
     }
 }
 
@@ -339,6 +339,10 @@ impl Look for HoldLook {
         }
         let session = service.session(self.id).await?;
         let session = session.ok_or_else(|| Error::no_such_session(self.id))?;
+        if session.is_ended() {
+            // As every stream of its token says.
+            return Err(Error::session_ended());
+        }
         session.may(session::Deed::Act).map_err(|denied| precondition(denied.into()))?;
         Ok(Found::more([]))
     }

@@ -111,7 +111,11 @@ impl Access {
             let token = service.good_token(self.secret).await?;
             if let Principal::Session(session) = &token.principal {
                 let session = service.session(session.session).await?;
-                if session.is_none_or(|session| session.token != self.secret) {
+                let session = session.ok_or(Unfit::Void)?;
+                if session.is_ended() {
+                    return Err(Error::session_ended());
+                }
+                if session.token != self.secret {
                     return Err(Unfit::Void.into());
                 }
             }

@@ -29,6 +29,8 @@ pub struct Held {
     pub fails: AtomicBool,
     /// Commits fail, after they have taken effect.
     fails_late: AtomicBool,
+    /// Sessions cannot be listed.
+    hides_sessions: AtomicBool,
 }
 
 impl Held {
@@ -40,6 +42,7 @@ impl Held {
             listed: Notify::new(),
             fails: AtomicBool::new(false),
             fails_late: AtomicBool::new(false),
+            hides_sessions: AtomicBool::new(false),
         })
     }
 
@@ -88,7 +91,10 @@ impl Store for Held {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<Arc<Session>>, Fault> {
-        self.works().inspect_err(|_| self.listed.notify_one())?;
+        let hides = self.hides_sessions.load(Ordering::SeqCst);
+        let fault = || Err(Fault::Unavailable("no list of sessions".to_owned()));
+        let works = if hides { fault() } else { self.works() };
+        works.inspect_err(|_| self.listed.notify_one())?;
         self.mem.sessions(scope, after, limit).await
     }
 
@@ -227,4 +233,31 @@ async fn a_commit_that_failed_and_took_effect_is_found_by_its_request_id() {
     assert!(again.replayed && again.verdict == Verdict::Accepted);
     bench.ask(&worker, "another?").await;
     assert!(!waiting.await.is_open(), "who waited is woken by the next commit that succeeds");
+}
+
+/// The record of a revoked session says that those below it have yet to be: who starts next does it.
+#[tokio::test]
+async fn a_revocation_that_was_cut_off_is_finished_by_the_next_start() {
+    let store = Held::new();
+    let bench = Bench::over(store.clone()).await;
+    let (lead, worker) = bench.pair().await;
+    let helper = bench.child("helper", &worker, false).await;
+    let stranger = bench.root("stranger").await;
+    store.hides_sessions.store(true, Ordering::SeqCst);
+    let revoke = bench.service.revoke_session(&bench.owner, fresh(), lead.id()).await;
+    assert!(is_unavailable(revoke), "the caller is not told that all of it is done");
+    let revoked = |found: Result<_, Error>| match found {
+        Err(Error::Unauthenticated(why, _)) => why == Reason::CredentialRevoked,
+        _ => false,
+    };
+    assert!(revoked(bench.log_in(&lead.token).await), "itself it is at once");
+    bench.log_in(&worker.token).await.expect("those below it not yet");
+    let clock = bench.clock.clone();
+    bench.stop().await;
+    store.hides_sessions.store(false, Ordering::SeqCst);
+    let bench = Bench::on(store, clock).await;
+    for below in [&worker, &helper] {
+        eventually(async || revoked(bench.log_in(&below.token).await)).await;
+    }
+    bench.log_in(&stranger.token).await.expect("nobody else is touched");
 }

@@ -20,6 +20,8 @@ mod races;
 mod raw;
 mod records;
 mod routes;
+#[path = "../shared/rows.rs"]
+mod rows;
 mod rules;
 mod sessions;
 mod transport;

@@ -7,12 +7,13 @@ use askway::session::Secret;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
@@ -162,6 +163,18 @@ impl Daemon {
             let worker = sender.enroll(request).await.expect("a child").token;
             (lead, worker)
         })
+    }
+
+    /// Makes sure that the log is at its loudest: what a connection says that is none of ours is told
+    /// of there alone.
+    pub fn is_loud(&self) {
+        let mut garbage = UnixStream::connect(self.socket()).expect("it listens");
+        garbage.write_all(&[b'x'; 64]).expect("it is taken");
+        let begun = Instant::now();
+        while !self.log().contains("DEBUG") {
+            assert!(begun.elapsed() < PATIENCE, "nothing is logged that is not for everybody");
+            thread::yield_now();
+        }
     }
 
     /// What the daemon wrote on stderr.

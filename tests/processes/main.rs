@@ -2,6 +2,7 @@
 //! has a data folder and a daemon of its own; nothing waits by sleeping.
 
 mod agents;
+mod canary;
 mod command_line;
 mod complete;
 mod daemon;
@@ -15,9 +16,12 @@ mod prompts;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod readme;
+#[path = "../shared/rows.rs"]
+mod rows;
 mod rules;
 mod run;
 mod screens;
 mod serve;
 mod terminal;
+mod tls;
 mod transport;

@@ -172,6 +172,60 @@ async fn floods_of_streams_resets_and_headers_end_with_their_connections() {
     target.is_well_after("giant headers").await;
 }
 
+/// What a call with this message is answered with, by a client that says what no good one says.
+async fn refused(target: &Target, encoding: &str, body: Vec<u8>) -> Option<tonic::Status> {
+    let (mut client, connection) = h2::client::handshake(target.tcp().await).await.ok()?;
+    let connection = tokio::spawn(connection);
+    let uri = format!("http://{}/askway.v1.AskService/Say", target.address);
+    let request = http::Request::post(uri)
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .header("authorization", target.bearer());
+    let request = match encoding {
+        "" => request,
+        encoding => request.header("grpc-encoding", encoding),
+    };
+    let (response, mut send) = client.send_request(request.body(()).unwrap(), false).ok()?;
+    // What does not fit into the window waits here for more of it.
+    let _ = send.send_data(body.into(), true);
+    let response = response.await.ok()?;
+    connection.abort();
+    tonic::Status::from_header_map(response.headers())
+}
+
+#[tokio::test]
+async fn bombs_deep_messages_and_lengths_that_lie_are_refused_in_our_words_and_take_no_memory() {
+    use tonic_types::StatusExt;
+    let target = Target::start("").await;
+    // Groups in groups in a field nobody knows; then lengths that lie.
+    let groups = [vec![0x7b; 60_000], vec![0x7c; 60_000]].concat();
+    let lie = [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f];
+    // So many zeros, packed, would be two hundred megabytes; none of it is unpacked.
+    let bomb = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0; 200 << 10]].concat();
+    let cases = [
+        ("groups in groups", "", message(false, &groups)),
+        ("a length that lies", "", message(false, &lie)),
+        ("a frame that lies", "", [&[0][..], &u32::MAX.to_be_bytes(), &[0; 16]].concat()),
+        ("packed", "gzip", message(true, &bomb)),
+        ("packed, and not said so", "", message(true, &bomb)),
+        ("packed in a way nobody knows", "lzma", message(true, &bomb)),
+    ];
+    for (name, encoding, body) in cases {
+        for _ in 0..20 {
+            let refused = soon(refused(&target, encoding, body.clone())).await.expect("in time");
+            let refused = refused.unwrap_or_else(|| panic!("{name}: it is answered"));
+            assert_ne!(refused.code(), tonic::Code::Ok, "{name}");
+            let details = refused.get_error_details();
+            let info = details.error_info().unwrap_or_else(|| panic!("{name}: {refused:?}"));
+            assert_eq!(
+                (info.reason.as_str(), info.domain.as_str()),
+                ("INVALID_ARGUMENT", "askway")
+            );
+        }
+        target.is_well_after(name).await;
+    }
+}
+
 #[tokio::test]
 async fn who_asks_for_much_and_reads_nothing_holds_no_more_than_a_buffer_each() {
     let target = Target::start("").await;

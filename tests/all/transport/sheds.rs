@@ -36,6 +36,30 @@ async fn in_flight(daemon: &Daemon, count: u32) -> Raw<TcpStream> {
     raw
 }
 
+/// Whoever opens calls and does not say the rest, without any token, takes no more places than its own
+/// peer has: not those of everybody.
+#[tokio::test]
+async fn calls_that_nobody_is_known_to_make_take_no_more_than_their_peers_places() {
+    let (message_within, unproven_a_peer) = (PATIENCE * 10, 20);
+    let limits = Limits { message_within, unproven_a_peer, ..Limits::default() };
+    let daemon = daemon(limits).await;
+    let (lead, worker) = daemon.pair(daemon.unix()).await;
+    let ask = worker.ask("which?").await;
+    let held = in_flight(&daemon, 200).await;
+    is_busy(hasty(&daemon.owner()).status().await);
+    // Of another peer, here by the socket, everybody goes on.
+    accepted(hasty(&lead.client).answer_agent(answer_agent(&ask)).await.expect("there is room"));
+    hasty(&worker.client).list_asks(v1::AskScope::Mine).await.expect("and to look");
+    drop(held);
+    is_well(&daemon).await;
+    // Who is known is counted no more: streams last, and many are open at once.
+    let mut watches: Vec<_> = (0..30).map(|_| worker.client.watch_ask(&ask.id, None)).collect();
+    for watch in &mut watches {
+        soon(watch.next()).await.expect("it is let in").expect("and begins");
+    }
+    daemon.stop().await;
+}
+
 #[tokio::test]
 async fn looking_goes_before_asking_and_asking_before_answering_and_a_person_here_stays() {
     let limits = Limits { calls: 100, message_within: PATIENCE * 10, ..Limits::default() };

@@ -5,17 +5,20 @@ mod credentials;
 mod fields;
 mod in_agent;
 mod line;
+mod mischief;
 mod namespaces;
 mod people;
 mod principals;
 mod races;
 mod reasons;
+mod replays;
 mod resume;
 mod stop;
 mod tokens;
+mod twins;
 
 use crate::bench::{Bench, PATIENCE};
-use askway::ask::Timestamp;
+use askway::ask::{Span, Timestamp};
 use askway::client::{Address, Client};
 use askway::engine::clock::Manual;
 use askway::grpc::{Listeners, Manner, serve_as, v1};
@@ -99,6 +102,8 @@ impl Daemon {
         let (owner, host) = (Secret::new(Kind::Person, [1; 32]), Secret::new(Kind::Host, [2; 32]));
         bench.service.install(bench.owner.principal.clone(), &owner).await.unwrap();
         let ci = Principal::Host("ci".parse().unwrap());
+        // Tokens are listed in the order of time, and time stands still here.
+        bench.advance(Span::from_millis(1));
         bench.service.install(ci, &host).await.unwrap();
         let shutdown = CancellationToken::new();
         let listeners = Listeners { unix: Some(unix), tcp: Some(tcp) };

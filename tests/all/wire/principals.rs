@@ -3,14 +3,11 @@
 //! anew.
 
 use super::*;
+use crate::rows::{self, Row};
 use askway::ask::Span;
-use askway::grpc::DESCRIPTORS;
 use askway::service::{About, Call, Who};
-use prost::Message as _;
 use std::fmt::Write;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Request, Status};
 use tonic_types::StatusExt;
 use v1::create_token_request::Principal as Named;
 
@@ -40,71 +37,6 @@ const CALLERS: [&str; 19] = [
 const NOBODY: [&str; 8] =
     ["nobody", "mistyped", "unknown", "expired", "revoked", "ticket", "hold", "ended"];
 
-/// Bytes in, bytes out.
-#[derive(Clone, Default)]
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Vec<u8>;
-    type Decode = Vec<u8>;
-    type Encoder = Self;
-    type Decoder = Self;
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-    fn encode(&mut self, item: Vec<u8>, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        prost::bytes::BufMut::put_slice(to, &item);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
-        let length = prost::bytes::Buf::remaining(from);
-        Ok(Some(prost::bytes::Buf::copy_to_bytes(from, length).to_vec()))
-    }
-}
-
-/// The receipt of a response, where it has one: it is the first field then.
-#[derive(Clone, PartialEq, prost::Message)]
-struct Shell {
-    #[prost(message, optional, tag = "1")]
-    receipt: Option<Inner>,
-}
-
-/// What every receipt has.
-#[derive(Clone, PartialEq, prost::Message)]
-struct Inner {
-    #[prost(int32, tag = "1")]
-    result: i32,
-    #[prost(string, tag = "3")]
-    reason: String,
-}
-
-/// Each call: its path, whether it answers with a stream.
-fn calls() -> Vec<(String, String, bool)> {
-    let set = prost_types::FileDescriptorSet::decode(DESCRIPTORS).unwrap();
-    let ours = set.file.iter().filter(|file| file.package() == "askway.v1");
-    let services = ours.flat_map(|file| &file.service);
-    let each = services.flat_map(|service| {
-        let path = |name: &str| format!("/askway.v1.{}/{name}", service.name());
-        service.method.iter().map(move |method| {
-            (path(method.name()), method.name().to_owned(), method.server_streaming())
-        })
-    });
-    each.collect()
-}
-
 /// A daemon in which `worker` has asked `lead`, and everybody there is.
 struct Scene {
     daemon: Daemon,
@@ -119,7 +51,7 @@ struct Scene {
     tokens: std::collections::HashMap<&'static str, String>,
 }
 
-async fn socket(daemon: &Daemon) -> Channel {
+pub(super) async fn socket(daemon: &Daemon) -> Channel {
     let path = daemon.folder.path().join("socket");
     let to_socket = tower::service_fn(move |_: tonic::transport::Uri| {
         let path = path.clone();
@@ -187,91 +119,32 @@ impl Scene {
     }
 
     /// A request that is as it must be, about the ask, the session `lead`, or what is in `default`.
-    #[expect(clippy::needless_update, reason = "some requests have all their fields set")]
     fn request(&self, call: &str) -> Vec<u8> {
-        let (ask_id, content_digest) = (self.ask.id.clone(), self.ask.content_digest.clone());
-        let request_id = uuid();
-        let session_id = self.lead.session.id.clone();
-        let Scene { held, ticket, spare, .. } = self;
-        let (hold_secret, ticket, spare) = (held.clone(), ticket.clone(), spare.clone());
-        let person = || Some(Named::Person("owner".into()));
-        macro_rules! of {
-            ($request:ident { $($field:ident $(: $value:expr)?),* }) => {
-                v1::$request { $($field $(: $value)?,)* ..Default::default() }.encode_to_vec()
-            };
-        }
-        match call {
-            "Ask" => v1::AskRequest { request_id, ..question("more?") }.encode_to_vec(),
-            "GetAsk" => of!(GetAskRequest { ask_id }),
-            "ListAsks" => of!(ListAsksRequest { scope: v1::AskScope::Visible.into() }),
-            "ListEvents" => of!(ListEventsRequest { ask_id }),
-            "WatchAsk" => of!(WatchAskRequest { ask_id }),
-            "WatchInbox" => of!(WatchInboxRequest {}),
-            "Answer" => v1::AnswerRequest { request_id, ..answer(&self.ask) }.encode_to_vec(),
-            "AnswerAgent" => {
-                v1::AnswerAgentRequest { request_id, ..answer_agent(&self.ask) }.encode_to_vec()
-            }
-            "Decline" => of!(DeclineRequest { request_id, ask_id, content_digest }),
-            "Escalate" => of!(EscalateRequest { request_id, ask_id }),
-            "Withdraw" => of!(WithdrawRequest { request_id, ask_id }),
-            "Say" => of!(SayRequest { request_id, ask_id, text: "hm".into() }),
-            "Reply" => of!(ReplyRequest { request_id, ask_id, text: "so".into() }),
-            "MarkSeen" => of!(MarkSeenRequest { request_id, ask_id, content_digest }),
-            "Claim" => of!(ClaimRequest { request_id, ask_id }),
-            "Release" => of!(ReleaseRequest { request_id, ask_id }),
-            "WatchDeliveries" => of!(WatchDeliveriesRequest {}),
-            "AcknowledgeDelivery" => {
-                let delivery_id = askway::grpc::convert::delivery_id(&ask_id, 1);
-                of!(AcknowledgeDeliveryRequest { request_id, delivery_id })
-            }
-            "TakeDeliveries" => of!(TakeDeliveriesRequest { request_id, holder: "me".into() }),
-            "SendWork" => of!(SendWorkRequest { request_id }),
-            "Enroll" => of!(EnrollRequest { request_id, agent: "new".into() }),
-            "AcceptWork" => of!(AcceptWorkRequest { request_id, ticket: spare }),
-            "HoldSession" => of!(HoldSessionRequest { hold_secret }),
-            "PauseSession" => of!(PauseSessionRequest { request_id, session_id }),
-            "ResumeSession" => of!(ResumeSessionRequest { request_id, session_id }),
-            "EndSession" => of!(EndSessionRequest { request_id, session_id }),
-            "ListSessions" => of!(ListSessionsRequest {}),
-            "GetStatus" => of!(GetStatusRequest {}),
-            "AddPerson" => of!(AddPersonRequest { request_id, name: "eve".into() }),
-            "RemovePerson" => of!(RemovePersonRequest { request_id, name: "ann".into() }),
-            "ListPeople" => of!(ListPeopleRequest {}),
-            "CreateToken" => of!(CreateTokenRequest { request_id, principal: person() }),
-            "ListTokens" => of!(ListTokensRequest {}),
-            "RevokeToken" => {
-                of!(RevokeTokenRequest { request_id, token_id: self.person_token.clone() })
-            }
-            "RevokeSession" => of!(RevokeSessionRequest { request_id, session_id }),
-            // By a ticket alone; no call of the wire's.
-            "Enroll by ticket" => of!(EnrollRequest { request_id, agent: "new".into(), ticket }),
-            other => panic!("{other} has no row; say here how it is called"),
-        }
+        let (ask, session_id) = (self.ask.clone(), self.lead.session.id.clone());
+        let (hold_secret, token_id) = (self.held.clone(), self.person_token.clone());
+        // What is redeemed by nobody's token is the asked one's, what by a session's a stranger's.
+        let by_ticket = call == "Enroll by ticket";
+        let ticket = if by_ticket { self.ticket.clone() } else { self.spare.clone() };
+        let about = rows::About { ask, session_id, hold_secret, ticket, token_id };
+        rows::request(call, &about, &uuid())
     }
 
     /// What comes of a call: `done`, or the reason of its status or its receipt.
     async fn call(&self, path: &str, call: &str, streams: bool, caller: &str) -> String {
-        let mut request = Request::new(self.request(call));
-        if let Some(token) = self.tokens.get(caller) {
-            let header = format!("Bearer {token}").parse().unwrap();
-            request.metadata_mut().insert("authorization", header);
-        }
+        let token = self.tokens.get(caller).map(String::as_str);
         let channel = if caller == "local" { &self.socket } else { &self.tcp };
-        let mut grpc = tonic::client::Grpc::new(channel.clone());
-        grpc.ready().await.unwrap();
-        let answered = grpc.server_streaming(request, path.parse().unwrap(), Raw).await;
+        let answered = rows::open(channel, path, token, self.request(call)).await;
         let first = match answered {
             // That it begins is all there is to see: the first message may be long in coming.
             Ok(_) if streams => return "done".to_owned(),
-            Ok(response) => response.into_inner().message().await,
+            Ok(mut response) => response.message().await,
             Err(status) => Err(status),
         };
         match first {
             Ok(bytes) => {
-                let shell = Shell::decode(&bytes.unwrap_or_default()[..]).unwrap_or_default();
-                let inner = shell.receipt.unwrap_or_default();
-                let is_refused = inner.result == v1::Result::Refused as i32;
-                if is_refused { inner.reason } else { "done".to_owned() }
+                let receipt = rows::receipt(&bytes.unwrap_or_default()).unwrap_or_default();
+                let is_refused = receipt.result == v1::Result::Refused as i32;
+                if is_refused { receipt.reason } else { "done".to_owned() }
             }
             Err(status) => {
                 let details = status.get_error_details();
@@ -314,9 +187,9 @@ async fn every_call_by_every_principal_is_as_the_page_says() {
     let _ = writeln!(table, "| call | {} |", CALLERS.join(" | "));
     let _ = writeln!(table, "|---|{}", "---|".repeat(CALLERS.len()));
     let mut scene = Scene::new().await;
-    let calls = calls();
+    let calls = rows::calls();
     assert_eq!(calls.len(), Call::ALL.len(), "each call of the wire is one that is authorized");
-    for (path, call, streams) in calls {
+    for Row { path, name: call, streams } in calls {
         let is_known = |known: &&Call| format!("{known:?}") == call;
         let known = Call::ALL.iter().find(is_known).expect("it is authorized");
         let mut row = Vec::new();

@@ -197,6 +197,66 @@ async fn a_resume_cuts_the_streams_of_the_token_before() {
     daemon.stop().await;
 }
 
+#[tokio::test]
+async fn every_stream_of_a_session_is_cut_when_it_ends_and_no_other() {
+    let daemon = Daemon::start().await;
+    let (lead, worker) = daemon.pair(daemon.tcp()).await;
+    let ask = worker.ask("which?").await;
+    let channel = tonic::transport::Endpoint::from_shared(daemon.tcp().to_string()).unwrap();
+    let channel = channel.connect().await.unwrap();
+    let mut asks = AskServiceClient::new(channel.clone());
+    let mut sessions = SessionServiceClient::new(channel);
+    let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+    let kept = asks.watch_ask(bearer(watch.clone(), &worker.token)).await.unwrap().into_inner();
+    let watched = asks.watch_ask(bearer(watch, &lead.token)).await.unwrap().into_inner();
+    let inbox = bearer(v1::WatchInboxRequest::default(), &lead.token);
+    let inbox = asks.watch_inbox(inbox).await.unwrap().into_inner();
+    let deliveries = bearer(v1::WatchDeliveriesRequest::default(), &lead.token);
+    let deliveries = asks.watch_deliveries(deliveries).await.unwrap().into_inner();
+    let hold = v1::HoldSessionRequest { hold_secret: lead.hold.expose().into() };
+    let held = sessions.hold_session(bearer(hold, &lead.token)).await.unwrap().into_inner();
+    let host = Client::new(daemon.tcp(), Some(daemon.host.clone()));
+    let session_id = lead.session.id.clone();
+    let over = v1::EndSessionRequest { session_id, ..Default::default() };
+    host.end_session(over).await.unwrap();
+    let ended = (Code::Unauthenticated, "SESSION_ENDED".to_owned());
+    assert_eq!(end(watched).await, ended);
+    assert_eq!(end(inbox).await, ended);
+    assert_eq!(end(deliveries).await, ended);
+    assert_eq!(end(held).await, ended);
+    accepted(daemon.owner().answer(answer(&ask)).await.unwrap());
+    assert_eq!(end(kept).await.0, Code::Ok, "the asker's watch saw its end");
+    daemon.stop().await;
+}
+
+/// What a worker takes is kept by no request id, and is looked at all the same.
+#[tokio::test]
+async fn nothing_is_done_by_who_was_let_in_before_a_revocation_or_an_end() {
+    use crate::bench::{draft, fresh};
+    let daemon = Daemon::start().await;
+    let service = &daemon.bench.service;
+    let why = |error: askway::error::Error| match error {
+        askway::error::Error::Unauthenticated(why, _) => why.as_str(),
+        other => panic!("{other:?}"),
+    };
+    let asker = daemon.root(daemon.tcp()).await;
+    let ask = asker.ask("which?").await;
+    let settled = accepted(daemon.owner().answer(answer(&ask)).await.unwrap());
+    let caller = daemon.bench.log_in(&asker.token).await.unwrap();
+    revoke_session(&daemon, &asker.session).await;
+    let worker = askway::service::Worker { length: Span::from_mins(1), holder: "late".into() };
+    let taken = service.take_deliveries(&caller, &fresh(), 1, &worker).await;
+    assert_eq!(why(taken.unwrap_err()), "CREDENTIAL_REVOKED");
+    assert!(daemon.bench.get(settled.id.parse().unwrap()).await.lease.is_none());
+
+    let asker = daemon.root(daemon.tcp()).await;
+    let caller = daemon.bench.log_in(&asker.token).await.unwrap();
+    asker.client.end_session(v1::EndSessionRequest::default()).await.unwrap();
+    let late = service.ask(&caller, fresh(), None, draft("now?")).await;
+    assert_eq!(why(late.unwrap_err()), "SESSION_ENDED");
+    daemon.stop().await;
+}
+
 /// A call that was let in before a revocation and is decided after it does nothing.
 #[tokio::test]
 async fn what_was_let_in_before_a_revocation_is_not_done_after_it() {
