@@ -7,6 +7,7 @@
 mod found;
 mod plain;
 mod sample;
+mod whole;
 mod world;
 
 pub use sample::{Dice, mark, receipt, roster, session, standing_no, ticket, token, twin, work};
