@@ -3,9 +3,6 @@
 mod people;
 
 pub use super::read::delivery_id;
-use people::worth;
-pub use people::{person, token};
-
 use super::v1;
 use crate::ask::{
     self, Actor, Ask, Cause, Delivery, Ending, Event, EventKind, ExpiryAction, ExpiryClock,
@@ -14,6 +11,8 @@ use crate::ask::{
 use crate::error::{Error, Refusal};
 use crate::service::{Away, Presence, Receipt, Verdict};
 use crate::session::{Session, Standing};
+use people::worth;
+pub use people::{person, token};
 use std::collections::HashMap;
 
 /// An instant, as it travels.

@@ -103,13 +103,13 @@ fn rule_01_a_crash_or_a_failing_disk_loses_nothing_that_was_acknowledged() {
 /// Run after run, until it is enough.
 fn work(seed: u64, counts: &Counts, seconds: Option<u64>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    while counts.goes_on(seconds.is_some()) {
+    while counts.goes_on(seconds.is_some()) || counts.fails_on(seconds.is_some()) {
         let seed = seed.wrapping_add(counts.next.fetch_add(1, Ordering::Relaxed));
         runtime.block_on(async {
+            Run::record(seed).await.crashes(counts, seconds.is_some()).await;
             if seed.is_multiple_of(8) || counts.fails_on(false) {
                 faults(seed, counts, seconds.is_some()).await;
             }
-            Run::record(seed).await.crashes(counts, seconds.is_some()).await;
         });
     }
 }
