@@ -3,6 +3,9 @@
 //!
 //! Start with [`ask`], the domain; ARCHITECTURE.md draws how the rest hangs together.
 
+#[macro_use]
+mod planted;
+
 pub mod ask;
 pub mod cli;
 pub mod client;

@@ -28,6 +28,7 @@ pub fn violations(name: &str, content: &Content, answers: &Answers) -> Vec<Viola
     for question in &content.questions {
         let field = format!("{name}[{}]", text::brief(&question.id));
         match answers.get(&question.id) {
+            None if planted!("answered_in_part") => {}
             None => found.push(Violation::new(field, "this question has no answer")),
             Some(answer) => check(question, answer, &field, &mut found),
         }

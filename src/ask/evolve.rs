@@ -197,6 +197,7 @@ fn settle(ask: &mut Ask, event: &Event) {
         other => unreachable!("{other:?} settles nothing"),
     };
     let delivery = match &ending {
+        _ if planted!("sent_is_delivered") => Delivery::Acknowledged(event.time),
         Ending::Withdrawn => Delivery::Acknowledged(event.time),
         Ending::Abandoned => Delivery::Undeliverable {
             reason: "the asker's session has ended".to_owned(),

@@ -118,10 +118,11 @@ pub(super) fn at_expiry(
     if standing.is_some_and(|standing| standing.stands(now)) {
         return EventKind::DefaultHeld { why: WhyNoDefault::Declined, until: None };
     }
-    if ask.person_spoke_last() {
+    if ask.person_spoke_last() && !planted!("default_after_a_persons_turn") {
         return EventKind::DefaultHeld { why: WhyNoDefault::PersonSpoke, until: None };
     }
-    let Some(shown) = ask.shown_since() else {
+    let unseen = planted!("default_unseen").then_some(ask.create_time);
+    let Some(shown) = ask.shown_since().or(unseen) else {
         return EventKind::DefaultHeld { why: WhyNoDefault::NotShown, until: None };
     };
     // After a gap nobody can say what a person saw in it.

@@ -223,7 +223,8 @@ impl Ask {
     /// of works below the works it sent.
     pub fn is_visible_to(&self, session: &SessionRef) -> bool {
         let asked = |hop: &usize| self.route.hops[*hop].to.session() == Some(session);
-        self.asker == *session || self.chain.contains(session) || self.visited.iter().any(asked)
+        let seen = planted!("foreign_is_seen") || self.asker == *session;
+        seen || self.chain.contains(session) || self.visited.iter().any(asked)
     }
 
     /// Whether the asker still has something to acknowledge: a turn, or the outcome.

@@ -58,7 +58,7 @@ impl Ask {
             State::Open => true,
             State::Settled { outcome, delivery } => {
                 let ended = matches!(outcome.ending, Ending::Withdrawn | Ending::Abandoned);
-                !ended && *delivery == Delivery::Unread
+                !ended && (*delivery == Delivery::Unread || planted!("read_is_the_same_ask"))
             }
         }
     }
@@ -82,7 +82,7 @@ impl Draft {
 impl StandingNo {
     /// Whether it binds.
     pub fn stands(&self, now: Now) -> bool {
-        self.until > now.time
+        self.until > now.time && !planted!("a_no_is_forgotten")
     }
 
     /// What the end of `ask` makes of the no to its content in its tree, `before`; none where it

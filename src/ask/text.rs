@@ -13,6 +13,9 @@ pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
+    if planted!("hidden_is_shown") {
+        return false;
+    }
     // The Hangul fillers and the braille blank are letters and symbols by category, and invisible.
     // Variation selectors belong to emoji, but a run of them carries hidden bytes.
     let blank = matches!(

@@ -1,6 +1,6 @@
 //! The table `[limits]` of `askway.toml`: how many open asks, how fast, and how many connections. Each
 //! is a whole number within bounds; what it is where nothing is said, and why, stands with its name in
-//! [`ask::limits`](crate::ask::limits), [`grpc::limits`](crate::grpc::limits) and
+//! [`ask::limits`](crate::ask::limits), [`grpc::limits`] and
 //! [`service`](crate::service).
 
 use super::Faults;

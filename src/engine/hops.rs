@@ -1,5 +1,5 @@
 //! Looking up what the rules want to know of a route: which hops cannot answer now, and why. The rule
-//! is [`session::idle`](crate::session::idle)'s.
+//! is [`session::idle`]'s.
 
 use super::world::{Missing, World};
 use crate::ask::{Assurance, Idle, IdleHops, Route, SessionId, SessionRef, WorkId};

@@ -1,5 +1,5 @@
 //! Deciding what is done to the people and tokens of a namespace. The rules are
-//! [`Roster`](crate::session::Roster)'s.
+//! [`Roster`]'s.
 
 use super::batch::{Verdict, keep_receipt};
 use super::request::{Deed, Done, Intent, Issuing, OnRoster};

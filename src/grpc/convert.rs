@@ -1,6 +1,7 @@
 //! Values of the domain as words of the wire.
 
 mod people;
+
 pub use super::read::delivery_id;
 use people::{claim, worth};
 pub use people::{person, token};

@@ -4,6 +4,8 @@
 //! After a failed sync it is as nasty as real ones are: what was to be synced is shown as if it were
 //! there, is never written again by itself, and may be gone at the next crash.
 
+mod crash;
+mod recorder;
 mod tests;
 
 use super::suite::Dice;
@@ -24,8 +26,9 @@ struct Platter {
     shown: Vec<u8>,
     synced: Vec<u8>,
     unsynced: Vec<Step>,
-    // Writes, changes of length and syncs so far.
+    // Writes, changes of length and syncs so far, and those of them that failed as planned.
     steps: u64,
+    failed: u64,
     plan: Plan,
     dice: Dice,
 }
@@ -39,12 +42,29 @@ enum Step {
 #[derive(Clone, Copy, Debug)]
 enum Plan {
     Serve,
-    /// This step fails, once, with this error of the system's.
-    FailOnce(u64, i32),
+    /// These steps fail with this error of the system's.
+    Fail(Steps, i32),
     /// Every step fails; reads do not.
     Full,
     /// From this step on nothing is done any more.
     LosePower(u64),
+}
+
+/// The first and the last of some steps.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    first: u64,
+    last: u64,
+}
+
+impl Steps {
+    fn only(step: u64) -> Self {
+        Self { first: step, last: step }
+    }
+
+    fn has(self, step: u64) -> bool {
+        self.first <= step && step <= self.last
+    }
 }
 
 const EIO: i32 = 5;
@@ -57,6 +77,7 @@ impl Disk {
             synced: Vec::new(),
             unsynced: Vec::new(),
             steps: 0,
+            failed: 0,
             plan: Plan::Serve,
             dice: Dice::new(seed),
         })))
@@ -84,10 +105,11 @@ impl Platter {
         self.steps += 1;
         let error = match self.plan {
             Plan::Full => ENOSPC,
-            Plan::FailOnce(step, error) if step == self.steps => error,
+            Plan::Fail(steps, error) if steps.has(self.steps) => error,
             Plan::LosePower(step) if step <= self.steps => EIO,
-            Plan::Serve | Plan::FailOnce(..) | Plan::LosePower(_) => return Ok(()),
+            Plan::Serve | Plan::Fail(..) | Plan::LosePower(_) => return Ok(()),
         };
+        self.failed += 1;
         Err(io::Error::from_raw_os_error(error))
     }
 
@@ -161,8 +183,16 @@ impl StorageBackend for Disk {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut platter = self.platter();
-        platter.step()?;
-        platter.record(Step::Write(offset as usize, data.to_vec()));
-        Ok(())
+        let stepped = platter.step();
+        let mut data = data.to_vec();
+        if stepped.is_err() {
+            if !matches!(platter.plan, Plan::Fail(..)) {
+                return stepped;
+            }
+            // A write that fails may have got anywhere.
+            data.truncate(platter.dice.roll(data.len() as u64 + 1) as usize);
+        }
+        platter.record(Step::Write(offset as usize, data));
+        stepped
     }
 }

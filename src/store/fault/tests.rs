@@ -1,6 +1,6 @@
 //! What the file store does on such a disk.
 
-use super::{Disk, EIO, ENOSPC, Plan};
+use super::{Disk, EIO, ENOSPC, Plan, Steps};
 use crate::store::redb::Redb;
 use crate::store::suite::{Dice, World, mark};
 use crate::store::{Batch, Fault, Key, Record, Scope, Store};
@@ -45,7 +45,8 @@ async fn a_failed_write_or_sync_loses_nothing_and_heals() {
         let disk = Disk::new(step);
         let store = open(&disk, SOON).unwrap();
         let begun = disk.platter().steps;
-        disk.plan(Plan::FailOnce(begun + step, if step % 2 == 0 { EIO } else { ENOSPC }));
+        let error = if step % 2 == 0 { EIO } else { ENOSPC };
+        disk.plan(Plan::Fail(Steps::only(begun + step), error));
         let mut world = World::new(step);
         let mut faults = 0;
         for number in 1..=RUN {

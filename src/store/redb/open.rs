@@ -31,8 +31,8 @@ const UNBORN_BYTES: u64 = 2 * 1024 * 1024;
 /// Bytes of redb's header: its magic number, written last, and what it says of the layout.
 const HEADER_BYTES: usize = 512;
 
-/// Bytes of the magic number.
-const MAGIC_BYTES: usize = 9;
+/// The magic number.
+const MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 const MARKER: &str = "marker";
 
@@ -102,7 +102,8 @@ pub(super) fn open(
 }
 
 /// Whether the backend holds what redb leaves when it is stopped while it makes a file: a header
-/// without the magic number, and nothing else. Nothing was ever acknowledged from it.
+/// without the magic number, or with a part of it, and nothing else. Nothing was ever acknowledged from
+/// it.
 fn is_unborn(gate: &Gate<impl StorageBackend>) -> io::Result<bool> {
     let length = gate.len()?;
     if length == 0 || length > UNBORN_BYTES {
@@ -112,7 +113,9 @@ fn is_unborn(gate: &Gate<impl StorageBackend>) -> io::Result<bool> {
     gate.read(0, &mut bytes)?;
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
     let header = bytes.len().min(HEADER_BYTES);
-    Ok(is_zero(&bytes[..header.min(MAGIC_BYTES)]) && is_zero(&bytes[header..]))
+    let magic = &bytes[..header.min(MAGIC.len())];
+    let in_part = magic.iter().zip(MAGIC).all(|(byte, whole)| *byte == 0 || *byte == whole);
+    Ok(in_part && magic != MAGIC && is_zero(&bytes[header..]))
 }
 
 /// The marker; none in a file that holds no table at all yet.

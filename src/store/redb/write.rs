@@ -65,6 +65,7 @@ impl Tables<Writing<'_>> {
     fn append(&mut self, ask: AskId, event: &Event) -> Result<(), Trouble> {
         let bytes = encode(event)?;
         match event.kind {
+            EventKind::Seen { .. } if planted!("history_has_a_hole") => return Ok(()),
             EventKind::Filed(_) => self.filed.insert(&ask.to_bytes(), bytes.as_slice())?,
             _ => self.events.insert(&event_key(ask, event.revision), bytes.as_slice())?,
         };

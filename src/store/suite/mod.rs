@@ -7,6 +7,7 @@ mod due;
 mod found;
 mod plain;
 mod sample;
+mod whole;
 mod world;
 
 pub use due::{asks_and_sessions_are_due_in_one_order, people_are_to_be_told_until_they_are};
@@ -105,11 +106,8 @@ pub async fn what_is_written_is_loaded(store: &dyn Store) {
 /// A change is kept only while everything it rests on stands: what it writes, and what it only read.
 pub async fn a_change_is_whole_or_not_at_all(store: &dyn Store) {
     let read = session(1);
-    commit(
-        store,
-        Change { writes: vec![Record::Session(read.clone().into())], ..Change::default() },
-    )
-    .await;
+    let writes = vec![Record::Session(read.clone().into())];
+    commit(store, Change { writes, ..Change::default() }).await;
     let mut world = World::new(1);
     let filing = world.file();
     let id = filing.events[0].0;
