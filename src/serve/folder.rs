@@ -199,14 +199,14 @@ pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
 }
 
 /// Whole or not at all: beside its place first, so that a crash leaves no empty token.
-fn write_new(path: &Path, secret: &Secret) -> io::Result<()> {
+fn write_new(path: &Path, line: &str) -> io::Result<()> {
     let beside = path.with_extension("new");
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let mut file = open().write(true).create_new(true).open(&beside)?;
-    file.write_all(format!("{}\n", secret.expose()).as_bytes())?;
+    file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
     File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
@@ -219,8 +219,34 @@ fn write_new(path: &Path, secret: &Secret) -> io::Result<()> {
 /// When it cannot be written.
 pub fn new_token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
     let secret = new_secret(kind);
-    write_new(path, &secret).map_err(|error| fault(path, "cannot be made", &error))?;
+    write_line(path, secret.expose())?;
     Ok(secret)
+}
+
+/// One line in the file at `path`, whatever was there. Needs the lock.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_line(path: &Path, line: &str) -> Result<(), CannotServe> {
+    write_new(path, line).map_err(|error| fault(path, "cannot be made", &error))
+}
+
+/// The line in the file at `path`; none where there is no such file.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn read_line(path: &Path) -> Result<Option<String>, CannotServe> {
+    let file = match open().read(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fault(path, "cannot be opened", &error)),
+    };
+    let mut text = String::new();
+    let read = file.take(TOKEN_BYTES).read_to_string(&mut text);
+    read.map_err(|error| fault(path, "cannot be read", &error))?;
+    Ok(Some(text.trim_end().to_owned()))
 }
 
 fn new_secret(kind: Kind) -> Secret {

@@ -12,6 +12,7 @@
 
 mod folder;
 mod hook;
+mod kept;
 mod tls;
 
 pub use folder::{Holder, Lock};
@@ -22,7 +23,6 @@ use crate::config::{Config, Listen};
 use crate::grpc::{self, Listeners, Manner};
 use crate::service::{LOCAL_HOST, Service, Settings};
 use crate::session::{Kind, Principal};
-use crate::store::redb::Redb;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -86,7 +86,7 @@ impl Daemon {
 
         let manner = manner(config)?;
         let path = config.data.join("askway.redb");
-        let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
+        let store = kept::open(&config.data)?;
         let terms = Terms {
             person_window: config.person_window,
             decline_stands: config.decline_stands.unwrap_or_default(),

@@ -108,7 +108,9 @@ async fn a_hold_ends_when_somebody_pauses_or_ends_the_session() {
         }
         let said = tokio::time::timeout(PATIENCE, hold.next()).await.unwrap().unwrap();
         let said = said.expect_err("it is held no more");
-        assert!(matches!(said, askway::error::Error::Precondition(reason, _) if reason == why));
+        use askway::error::Error::{Precondition, Unauthenticated};
+        let (Precondition(reason, _) | Unauthenticated(reason, _)) = said else { panic!("{said}") };
+        assert_eq!(reason, why);
         assert!(hold.next().await.is_none());
     }
 }

@@ -56,9 +56,44 @@ fn it_says_where_it_serves_to_programs_with_the_port_it_got() {
 fn what_it_makes_is_for_its_owner_alone() {
     let daemon = Daemon::start(&[]);
     assert_eq!(mode(&daemon.data()), 0o700);
-    for name in ["askway.sock", "askway.lock", "askway.redb", "owner.token", "host.token"] {
+    for name in
+        ["askway.sock", "askway.lock", "askway.redb", "store.id", "owner.token", "host.token"]
+    {
         assert_eq!(mode(&daemon.data().join(name)), 0o600, "{name}");
     }
+}
+
+#[test]
+fn rule_17_a_store_that_was_lost_or_emptied_is_no_new_one() {
+    let mut daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    daemon.verb(Some(&worker), &["ask", "Which?", "-o", "yes"]).ends(0);
+    daemon.kill();
+    let (store, note) = (daemon.data().join("askway.redb"), daemon.data().join("store.id"));
+    let kept = fs::read(&store).expect("a store");
+    let refused = || {
+        let said = Said::by(&mut daemon.command(&["serve", "--json"])).ends(1);
+        assert_eq!(said.error()["reason"], "STORE_UNAVAILABLE", "{said:?}");
+        said.error()["message"].as_str().expect("a sentence").to_owned()
+    };
+    fs::write(&store, "").expect("it is emptied");
+    assert!(refused().contains("is missing or empty"));
+    fs::remove_file(&store).expect("it is lost");
+    assert!(refused().contains("is missing or empty"));
+    assert!(!store.exists(), "nothing was put in its place");
+    let other = Daemon::start(&[]);
+    fs::copy(other.data().join("askway.redb"), &store).expect("another is put there");
+    assert!(refused().contains("is not the store that was here"));
+
+    fs::write(&store, kept).expect("it is put back");
+    daemon.restart();
+    assert_eq!(daemon.verb(None, &["inbox", "--all"]).ends(0).lines().len(), 1);
+    // Whoever means it begins anew.
+    daemon.kill();
+    fs::remove_file(&store).expect("it is given up");
+    fs::remove_file(&note).expect("and so is the note");
+    daemon.restart();
+    assert!(daemon.verb(None, &["inbox", "--all"]).ends(0).lines().is_empty());
 }
 
 #[test]

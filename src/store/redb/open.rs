@@ -114,8 +114,11 @@ fn is_unborn(gate: &Gate<impl StorageBackend>) -> io::Result<bool> {
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
     let header = bytes.len().min(HEADER_BYTES);
     let magic = &bytes[..header.min(MAGIC.len())];
-    let in_part = magic.iter().zip(MAGIC).all(|(byte, whole)| *byte == 0 || *byte == whole);
-    Ok(in_part && magic != MAGIC && is_zero(&bytes[header..]))
+    // redb makes the file as long as its header before it writes that: what is shorter was cut.
+    let in_part = magic.len() == MAGIC.len()
+        && magic.iter().zip(MAGIC).all(|(byte, whole)| *byte == 0 || *byte == whole)
+        && magic != MAGIC;
+    Ok((in_part || is_zero(magic)) && is_zero(&bytes[header..]))
 }
 
 /// The marker; none in a file that holds no table at all yet.

@@ -85,6 +85,15 @@ fn nothing(like: &v1::Ask, time: Timestamp) -> About {
     }
 }
 
+/// Blots out every `text`, at the same length.
+fn blank(bytes: &mut [u8], text: &str) {
+    let is_there = |at: &usize| bytes[*at..].starts_with(text.as_bytes());
+    let places: Vec<_> = (0..bytes.len()).filter(is_there).collect();
+    for at in places {
+        bytes[at..at + text.len()].fill(b'#');
+    }
+}
+
 /// What is called, by whom, about what; and what was said, masked.
 struct Told {
     daemon: Daemon,
@@ -96,10 +105,14 @@ struct Told {
 
 impl Told {
     fn note(&mut self, what: String, came: Result<Vec<u8>, tonic::Status>) {
-        let bytes = came.unwrap_or_else(|status| {
+        let mut bytes = came.unwrap_or_else(|status| {
             let said = format!("{:?} {}: ", status.code(), status.message());
             [said.as_bytes(), status.details()].concat()
         });
+        // Where a daemon listens is left to chance here, and as long everywhere.
+        for address in [self.daemon.unix(), self.daemon.tcp()] {
+            blank(&mut bytes, &address.to_string());
+        }
         self.lines.push((what, self.masks.mask(&bytes)));
     }
 

@@ -34,7 +34,7 @@ pub fn run(bytes: &[u8]) -> bool {
     fs::write(&path, &damaged).expect("a file can be written");
     let read = match Redb::open(&path) {
         // Nothing can be told apart from what a kill leaves while a file is made: a new store.
-        Ok(store) if is_unborn(&damaged) => {
+        Ok(store) if is_unborn(&damaged, &good.bytes) => {
             assert_eq!(now(store.asks(None, 1)), Ok(Vec::new()));
             false
         }
@@ -47,11 +47,15 @@ pub fn run(bytes: &[u8]) -> bool {
     bytes.len() >= 5
 }
 
-/// Whether a file is empty, or has a header without its magic number and nothing after it.
-fn is_unborn(bytes: &[u8]) -> bool {
+/// Whether a file is empty, or has a header without its magic number, or with a part of it, and nothing
+/// after it.
+fn is_unborn(bytes: &[u8], good: &[u8]) -> bool {
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
     let header = bytes.len().min(512);
-    is_zero(&bytes[..header.min(9)]) && is_zero(&bytes[header..])
+    let (magic, whole) = (&bytes[..header.min(9)], &good[..9]);
+    let part = |(byte, whole): (&u8, &u8)| *byte == 0 || byte == whole;
+    let in_part = magic.len() == 9 && magic.iter().zip(whole).all(part) && magic != whole;
+    (in_part || is_zero(magic)) && is_zero(&bytes[header..])
 }
 
 /// One piece of damage.
