@@ -20,7 +20,7 @@ const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from
 pub enum Address {
     /// A Unix socket: `unix:PATH`.
     Unix(PathBuf),
-    /// TCP: `http://HOST:PORT`.
+    /// TCP on this machine: `http://127.0.0.1:PORT`.
     Http(String),
     /// TCP with TLS: `https://HOST:PORT`.
     Https(Box<Secure>),
@@ -37,7 +37,7 @@ pub struct Secure {
 }
 
 impl Address {
-    /// Reads `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
+    /// Reads `unix:PATH`, `http://127.0.0.1:PORT` or `https://HOST:PORT`.
     ///
     /// # Errors
     ///
@@ -53,12 +53,16 @@ impl Address {
         };
         let uri = text.trim_end_matches('/').to_owned();
         if has("http://") {
-            return Ok(Address::Http(uri));
+            // Tokens go along with every call, and without TLS in the clear.
+            return match is_loopback(&uri) {
+                true => Ok(Address::Http(uri)),
+                false => Err(format!("`{text}` is not this machine: beyond it, https://HOST:PORT")),
+            };
         }
         if has("https://") {
             return Ok(Address::Https(Box::new(Secure { uri, ca: None, identity: None })));
         }
-        Err(format!("`{text}` must be unix:PATH, http://HOST:PORT or https://HOST:PORT"))
+        Err(format!("`{text}` must be unix:PATH, http://127.0.0.1:PORT or https://HOST:PORT"))
     }
 
     /// The same where it is with TLS: the daemon's certificate must be of an authority in `ca`, or of
@@ -138,6 +142,14 @@ impl fmt::Debug for Secure {
     }
 }
 
+/// Whether the host of this URI is this machine.
+fn is_loopback(uri: &str) -> bool {
+    let uri = uri.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 fn settings(endpoint: Endpoint) -> Endpoint {
     endpoint
         .tcp_nodelay(true)
@@ -170,6 +182,18 @@ mod tests {
         }
         for bad in ["", "unix:", "127.0.0.1:7", "ftp://a:1", "http://a", "http://", "https://a"] {
             assert!(Address::parse(bad).unwrap_err().contains("unix:PATH"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_token_goes_in_the_clear_beyond_this_machine() {
+        for good in ["http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1", "https://a.b:7"]
+        {
+            assert!(Address::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["192.0.2.2:1", "a.b:1", "localhost.b:1", "127.0.0.1.b:1", "[2001:db8::1]:1"] {
+            let said = Address::parse(&format!("http://{bad}")).unwrap_err();
+            assert!(said.contains("https://"), "{said}");
         }
     }
 }

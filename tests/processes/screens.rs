@@ -134,6 +134,15 @@ fn an_empty_inbox_says_so_and_one_that_cannot_be_read_does_not() {
     let empty = Said::by(&mut daemon.command(&["inbox"])).ends(0);
     assert_eq!(empty.out, "");
     assert!(empty.err.starts_with("Nothing waits on you."), "{empty:?}");
+    // Where a filter left all out, others may well wait.
+    let (_, worker) = daemon.pair();
+    filed(&daemon, &worker, "Which?");
+    for narrow in [["--text", "zzz"], ["--waiting-on", "bob"]] {
+        let said =
+            on_terminal(&mut daemon.command(&[&["inbox"], &narrow[..]].concat()), 80).ends(0);
+        assert!(said.err.starts_with("Nothing of that kind waits on you."), "{said:?}");
+        assert!(!said.err.contains("on others"), "{said:?}");
+    }
     daemon.kill();
     let away = Said::by(&mut daemon.command(&["inbox"])).ends(9);
     assert!(!away.err.contains("Nothing waits"), "{away:?}");

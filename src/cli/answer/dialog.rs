@@ -115,16 +115,22 @@ impl<'a> Dialog<'a> {
                 Err(stop) => stop,
             };
             match stop {
-                Stop::Interrupted => return Ok(End::Left(Exit::Interrupted)),
+                Stop::Interrupted => {
+                    self.nothing_was_sent();
+                    return Ok(End::Left(Exit::Interrupted));
+                }
                 Stop::Left => {
-                    let again = format!("nothing was sent; next: askway answer {}", self.ask.id);
-                    self.out.note(&again);
+                    self.nothing_was_sent();
                     return Ok(End::Left(Exit::Open));
                 }
                 Stop::Failed(failure) => return Err(failure),
                 Stop::News(ask, typed) => self.learn(*ask, typed).await?,
             }
         }
+    }
+
+    fn nothing_was_sent(&self) {
+        self.out.note(&format!("nothing was sent; next: askway answer {}", self.ask.id));
     }
 
     /// Shows it, which makes it what an answer is bound to.

@@ -3,6 +3,7 @@
 
 use crate::ask::text::visible_line;
 use crate::cli::look::Look;
+use crate::cli::render::lay::cut;
 use crate::grpc::v1;
 
 /// Characters of a question or a description on one line; the whole of it stands above the prompt.
@@ -46,9 +47,17 @@ pub(super) fn options(question: &v1::Question, look: Look) -> Vec<String> {
             line.push_str(": ");
             line.push_str(&short(first, look));
         }
-        line
+        one_row(&line, look)
     };
     order(question).into_iter().enumerate().map(line).collect()
+}
+
+/// As much of a line as stands in one row behind the mark of what is chosen: the rest would begin at the
+/// left edge, like a line of ours. Blanks in a row are one.
+fn one_row(line: &str, look: Look) -> String {
+    const MARK: usize = 6;
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&words, look.width.saturating_sub(MARK), look.ellipsis()).into_owned()
 }
 
 /// Everything that can be done at a question, with its line. `editor` is the program's name.
@@ -78,8 +87,8 @@ pub(super) fn ways(
 pub(super) fn message(ask: &v1::Ask, place: usize, look: Look) -> String {
     let question = short(&ask.questions[place].question, look);
     match ask.questions.len() {
-        1 => question,
-        of => format!("({} of {of}) {question}", place + 1),
+        1 => one_row(&question, look),
+        of => one_row(&format!("({} of {of}) {question}", place + 1), look),
     }
 }
 

@@ -2,6 +2,7 @@
 //! Lines are only ever added, so that it works in a pipe and for who listens to a screen.
 
 use crate::ask::text::{brief, visible_line};
+use crate::cli::render::lay::cut;
 use crate::cli::render::{human, json};
 use crate::cli::{Context, Exit, Failure, Out, context};
 use crate::client::Client;
@@ -105,7 +106,12 @@ fn tell(what: &'static str, ask: &v1::Ask, line: &str, out: &mut Out) -> Result<
     if out.json {
         return out.line(&json::followed(what, human::now(), ask));
     }
-    out.line(&format!("{} {line}", human::clock(human::now())))
+    let line = format!("{} {line}", human::clock(human::now()));
+    // A terminal would go on at its left edge, where only lines of ours begin.
+    match out.look.terminal {
+        true => out.line(&cut(&line, out.look.width, out.look.ellipsis())),
+        false => out.line(&line),
+    }
 }
 
 /// What has happened to an ask between two tellings, in words.

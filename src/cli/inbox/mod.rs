@@ -108,6 +108,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         return follow::follow(context, scope, args.bell, out).await;
     }
     let filter = filter(args.which, context).await?;
+    let narrowed = filter != v1::AskFilter::default();
     // The first look is not patient: a daemon that is away is never an empty inbox.
     let mut asks = context.client.find_asks(scope, filter).await?;
     if let (false, Some(limit)) = (asks.iter().any(counts), args.wait) {
@@ -116,8 +117,10 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             Err(_) => context.client.list_asks(scope).await?,
         };
     }
-    list(&mut asks, scope == v1::AskScope::Visible, context.person(), out)?;
-    if out.look.terminal && !out.json && scope != v1::AskScope::Visible && !context.is_session {
+    let all = scope == v1::AskScope::Visible;
+    list(&mut asks, all, narrowed, context.person(), out)?;
+    // Of what was left out by a filter nothing is said.
+    if out.look.terminal && !out.json && !all && !narrowed && !context.is_session {
         elsewhere(context, &asks, out).await?;
     }
     let arrived = out.flush()?;
@@ -193,7 +196,13 @@ async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Fai
     Err(Failure::unexpected("the watch ended by itself; wait again").then("askway inbox"))
 }
 
-fn list(asks: &mut [v1::Ask], all: bool, you: Option<&str>, out: &mut Out) -> Result<(), Failure> {
+fn list(
+    asks: &mut [v1::Ask],
+    all: bool,
+    narrowed: bool,
+    you: Option<&str>,
+    out: &mut Out,
+) -> Result<(), Failure> {
     // They come oldest first, and stay so among their equals.
     asks.sort_by_key(|ask| Reverse(rank(ask.priority())));
     if out.json {
@@ -204,6 +213,9 @@ fn list(asks: &mut [v1::Ask], all: bool, you: Option<&str>, out: &mut Out) -> Re
     }
     match asks.first() {
         None if all => out.note("Nothing of that kind is here."),
+        None if narrowed => {
+            out.note("Nothing of that kind waits on you. All that does: askway inbox")
+        }
         None => out.note("Nothing waits on you. What waits on others: askway inbox --all"),
         Some(ask) => out.note(&format!("next: askway show {}", ask.id)),
     }
@@ -244,7 +256,7 @@ mod tests {
         };
         let given = [("a", P::Low), ("b", P::Normal), ("c", P::High), ("d", P::Unspecified)];
         let mut asks: Vec<_> = given.into_iter().chain([("e", P::High)]).map(ask).collect();
-        list(&mut asks, false, None, &mut Out::new(std::io::sink(), true)).expect("written");
+        list(&mut asks, false, false, None, &mut Out::new(std::io::sink(), true)).expect("written");
         let order: String = asks.iter().map(|ask| ask.id.as_str()).collect();
         assert_eq!(order, "cebda");
     }

@@ -115,6 +115,8 @@ impl Prompter {
                     Some(Reply::Typing(text)) => typed = text,
                     Some(Reply::Failed(why)) => return Err(failed(&why)),
                     None => return Err(failed("it ended by itself")),
+                    // It is left where it stands; what is below goes with it.
+                    Some(Reply::Interrupted) => return Ok(Heard::Reply(Reply::Interrupted)),
                     Some(reply) => {
                         asking.ended_by_itself();
                         return Ok(Heard::Reply(reply));

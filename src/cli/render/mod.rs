@@ -8,7 +8,7 @@ mod corpus;
 pub(super) mod fixture;
 pub(super) mod human;
 pub(super) mod json;
-mod lay;
+pub(super) mod lay;
 mod markdown;
 mod route;
 pub(super) mod words;
@@ -87,8 +87,12 @@ impl Out {
         }
         match &receipt.ask {
             Some(ask) if receipt.result() == v1::Result::Accepted => {
-                let again = if receipt.replayed { " (done before)" } else { "" };
-                self.line(&format!("{}{again}", said(ask)))
+                self.line(&said(ask))?;
+                // Beside it: scripts take an id from what is printed.
+                if receipt.replayed {
+                    self.note("it was done before; nothing was done again");
+                }
+                Ok(())
             }
             Some(_) | None => Ok(()),
         }
@@ -245,7 +249,7 @@ mod tests {
         let replayed = v1::Receipt { replayed: true, ..receipt.clone() };
         people.receipt(&replayed, |ask| format!("did {}", ask.id)).expect("written");
         let text = String::from_utf8(got.lock().expect("one thread").clone()).expect("UTF-8");
-        assert_eq!(text, format!("did {} (done before)\n", fixture::ID));
+        assert_eq!(text, format!("did {}\n", fixture::ID));
 
         let (mut programs, got) = output(ErrorKind::BrokenPipe, 9, true);
         programs.receipt(&receipt, |_| unreachable!("no sentence for programs")).expect("written");
