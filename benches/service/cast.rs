@@ -77,18 +77,24 @@ async fn enrolled(by: &Client, ticket: String) -> Secret {
     Secret::read(&enrolled.token).expect("a token")
 }
 
-/// `amount` sessions that one lead sent work.
+/// `amount` sessions that were sent work, by as few leads as may be.
 pub async fn workers(channels: &[Client], amount: usize) -> Vec<Client> {
-    let lead = session(&channels[0], String::new()).await;
+    // Each lead is a tree of its own, which has fewer open asks than there are timers.
+    const A_LEAD: usize = 1_000;
+    let mut leads = Vec::new();
+    for _ in 0..amount.div_ceil(A_LEAD) {
+        leads.push(session(&channels[leads.len() % channels.len()], String::new()).await);
+    }
     let made = Arc::new(Mutex::new(Vec::with_capacity(amount)));
     let callers = CALLERS.min(amount);
     burst(callers, |caller| {
-        let (made, lead) = (made.clone(), lead.clone());
+        let (made, leads) = (made.clone(), leads.clone());
         let mine = amount / callers + usize::from(caller < amount % callers);
         async move {
-            for _ in 0..mine {
+            for number in 0..mine {
+                let lead = &leads[(caller + number * callers) / A_LEAD % leads.len()];
                 let work = lead.send_work(v1::SendWorkRequest::default()).await.expect("sent");
-                let worker = session(&lead, work.ticket).await;
+                let worker = session(lead, work.ticket).await;
                 made.lock().expect("no caller panics").push(worker);
             }
         }

@@ -19,9 +19,13 @@ listen = \"127.0.0.1:0\"
 log = \"error\"
 
 [limits]
-tree = 2000000
-namespace = 2000000
-waiting_on_session = 2000000
+tree = 10000
+namespace = 1000000
+waiting_on_session = 10000
+asks_a_minute = 1000000
+calls_a_principal = 1000000
+streams_a_principal = 1000000
+calls = 1000000
 ";
 
 /// A daemon on a folder of its own, until it is dropped.
@@ -160,9 +164,6 @@ fn spawn(data: &Path) -> (Child, String) {
     let stdout = child.stdout.take().expect("it is piped");
     BufReader::new(stdout).read_line(&mut line).expect("it says when it is ready");
     let ready: serde_json::Value = serde_json::from_str(&line).expect("an object");
-    let addresses = ready["addresses"].as_array().expect("its addresses");
-    let mut address = addresses.iter().filter_map(|address| address.as_str());
-    let address = address.rfind(|address| address.starts_with("http"));
-    let address = address.expect("it serves on loopback").to_owned();
+    let address = ready["address"].as_str().expect("it serves on loopback").to_owned();
     (child, address)
 }

@@ -51,7 +51,7 @@ const FULL: Scale = Scale {
     calls: 100,
     repetitions: 5,
     steps: 1_000,
-    stored: 1_000_000,
+    stored: 990_000, // with those of the steps, as many as a namespace may have
     watchers: (100_000, 1_000),
     timers: 1_000_000,
     idle_seconds: 20,

@@ -149,9 +149,10 @@ mod tests {
             page(&words(Some(line), None).expect("a pager"), text).expect("it runs")
         };
         assert_eq!(run("no-such-pager-here", "x"), None);
-        assert_eq!(run("no-such-pager-here | head", "x"), Some(true), "the shell ran head");
+        // Whether it had ended before anything came is a race.
+        assert!(run("no-such-pager-here | head", "x").is_some(), "the shell ran head");
         assert_eq!(run("no-such-pager-here $x", "x"), None);
         assert_eq!(run("true", &"x".repeat(1 << 20)), Some(false));
-        assert_eq!(run("head -c 0", "x"), Some(true));
+        assert_eq!(run("grep -q no-such-word", "x"), Some(true), "it reads to the end");
     }
 }
