@@ -2,13 +2,11 @@
 //! in the reply that made it, and nowhere else.
 
 use super::authorize::{Call, authorize, authorize_on_session};
-use super::{Caller, LOCAL_HOST, Service, new_secret};
-use crate::ask::{
-    Actor, Namespace, PersonName, RequestId, SessionId, Span, Timestamp, TokenId, Violation, limits,
-};
+use super::{Caller, Service, new_secret};
+use crate::ask::{Actor, Namespace, PersonName, RequestId, SessionId, Span, Timestamp, TokenId};
 use crate::engine::request::{Deed, Done, Issuing, OnRoster, Request};
 use crate::error::{Error, Reason};
-use crate::session::{Command, Kind, Principal, Roster, Secret, Session, Token};
+use crate::session::{Command, Principal, Roster, Secret, Session, Token, issuable};
 use crate::store::{Key, Record};
 use serde::Serialize;
 use std::sync::Arc;
@@ -146,7 +144,7 @@ impl Service {
         note: String,
     ) -> Result<Made, Error> {
         let namespace = whose(caller, Call::CreateToken, namespace)?;
-        let kind = issuable(&principal, ttl, &note)?;
+        let kind = issuable(&principal, ttl, &note).map_err(Error::Invalid)?;
         let secret = new_secret(kind);
         let payload = (&namespace, &(&principal, ttl, &note));
         let issuing = Issuing {
@@ -263,30 +261,4 @@ fn whose(caller: &Caller, call: Call, named: Option<Namespace>) -> Result<Namesp
         Some(named) => Ok(named),
         None => Ok(caller.namespace.clone()),
     }
-}
-
-/// What the token of a principal is called, where one may be made.
-fn issuable(principal: &Principal, ttl: Option<Span>, note: &str) -> Result<Kind, Error> {
-    let mut found = Vec::new();
-    let kind = match principal {
-        Principal::Person(_) => Kind::Person,
-        Principal::Host(host) => {
-            if host.as_str() == LOCAL_HOST {
-                let why = "must not be `local`, which is the daemon's own user; name another";
-                found.push(Violation::new("host", why));
-            }
-            Kind::Host
-        }
-        Principal::Session(_) => unreachable!("a session's token is made by Enroll"),
-    };
-    if ttl.is_some_and(|ttl| !(limits::TOKEN_TTL_MIN..=limits::TOKEN_TTL_MAX).contains(&ttl)) {
-        let bounds = format!("must be from {} to {}", limits::TOKEN_TTL_MIN, limits::TOKEN_TTL_MAX);
-        found.push(Violation::new("ttl", bounds));
-    }
-    if note.len() > limits::TOKEN_NOTE_BYTES || !crate::ask::text::is_one_safe_line(note) {
-        let most = limits::TOKEN_NOTE_BYTES;
-        let why = format!("must be one visible line of at most {most} bytes");
-        found.push(Violation::new("note", why));
-    }
-    if found.is_empty() { Ok(kind) } else { Err(Error::Invalid(found)) }
 }

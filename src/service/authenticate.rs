@@ -4,12 +4,9 @@ use super::{Bearer, Caller, Credential, Service};
 use crate::ask::{HostName, Namespace};
 use crate::engine::request::{Deed, Request};
 use crate::error::{Error, Reason};
-use crate::session::{Command, Kind, Principal, Secret, SecretHash, Token};
+use crate::session::{Command, Kind, LOCAL_HOST, Principal, Secret, SecretHash, Token};
 use crate::store::{Key, Record};
 use std::sync::Arc;
-
-/// The host that the daemon's own user is, on the socket.
-pub const LOCAL_HOST: &str = "local";
 
 impl Service {
     /// Establishes who calls: the principal of the token, or, without one on the socket, the

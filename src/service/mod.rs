@@ -17,8 +17,8 @@ mod sessions;
 mod stream;
 mod watch;
 
+pub use crate::session::LOCAL_HOST;
 pub use admin::{Made, Person, Rostered};
-pub use authenticate::LOCAL_HOST;
 pub use authorize::{About, Call, Who};
 pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};

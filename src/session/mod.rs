@@ -10,7 +10,7 @@ mod secret;
 
 pub use decide::{Command, Deed, Denied, ENROLL_REVISION, decide, enroll};
 pub use facts::{acting, idle, idle_hops};
-pub use roster::{Member, Roster, RosterDenied};
+pub use roster::{Member, Roster, RosterDenied, issuable};
 pub use secret::{Kind, Secret, SecretHash};
 
 use crate::ask::{
@@ -18,6 +18,9 @@ use crate::ask::{
     Timestamp, TokenId, WorkId, limits,
 };
 use serde::{Deserialize, Serialize};
+
+/// The host that the daemon's own user is, on the socket.
+pub const LOCAL_HOST: &str = "local";
 
 /// One run of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 //! record for each namespace, so that whatever looks at one of them is guarded against a change of
 //! any: a token is never made for a person who is being removed.
 
-use super::{SecretHash, Token};
-use crate::ask::{Actor, Namespace, PersonName, Timestamp, TokenId, limits};
+use super::{Kind, LOCAL_HOST, Principal, SecretHash, Token};
+use crate::ask::{Actor, Namespace, PersonName, Span, Timestamp, TokenId, Violation, limits, text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -147,8 +147,13 @@ impl Roster {
     ///
     /// # Errors
     ///
-    /// When there are as many as may be.
+    /// When it is of a person who is not there, or there are as many as may be.
     pub fn with_token(&self, id: TokenId, token: &Token) -> Result<Self, RosterDenied> {
+        if let Principal::Person(person) = &token.principal
+            && !self.has(person)
+        {
+            return Err(RosterDenied::NoPerson(person.clone()));
+        }
         let mut next = self.next();
         next.tokens.insert(id, token.secret);
         match next.tokens.len() > limits::TOKENS {
@@ -184,4 +189,38 @@ impl Roster {
     fn next(&self) -> Self {
         Self { revision: self.revision + 1, ..self.clone() }
     }
+}
+
+/// The kind of token that may be made for a principal, good for `ttl`, with this note.
+///
+/// # Errors
+///
+/// All that is wrong, at once.
+pub fn issuable(
+    principal: &Principal,
+    ttl: Option<Span>,
+    note: &str,
+) -> Result<Kind, Vec<Violation>> {
+    let mut found = Vec::new();
+    let kind = match principal {
+        Principal::Person(_) => Kind::Person,
+        Principal::Host(host) => {
+            if host.as_str() == LOCAL_HOST {
+                let why = "must not be `local`, which is the daemon's own user; name another";
+                found.push(Violation::new("host", why));
+            }
+            Kind::Host
+        }
+        Principal::Session(_) => unreachable!("a session's token is made by Enroll"),
+    };
+    if ttl.is_some_and(|ttl| !(limits::TOKEN_TTL_MIN..=limits::TOKEN_TTL_MAX).contains(&ttl)) {
+        let bounds = format!("must be from {} to {}", limits::TOKEN_TTL_MIN, limits::TOKEN_TTL_MAX);
+        found.push(Violation::new("ttl", bounds));
+    }
+    if note.len() > limits::TOKEN_NOTE_BYTES || !text::is_one_safe_line(note) {
+        let most = limits::TOKEN_NOTE_BYTES;
+        let why = format!("must be one visible line of at most {most} bytes");
+        found.push(Violation::new("note", why));
+    }
+    if found.is_empty() { Ok(kind) } else { Err(found) }
 }
