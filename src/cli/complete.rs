@@ -4,6 +4,7 @@
 //!
 //! The script that makes a shell ask: [`completions`](super::completions).
 
+use super::render::lay::cut;
 use super::{Cli, Context};
 use crate::ask::text;
 use crate::grpc::v1;
@@ -19,8 +20,8 @@ use tokio::time::timeout;
 pub(super) const VAR: &str = "ASKWAY_COMPLETE";
 /// How long the daemon may take: longer, and a key press feels stuck.
 const BUDGET: Duration = Duration::from_millis(150);
-/// Characters of the words beside a candidate: a shell shows them on one line.
-const HELP_CHARS: usize = 60;
+/// Columns of the words beside a candidate: a shell shows them on one line.
+const HELP_COLUMNS: usize = 61;
 
 /// Tells the shell what could stand there, where it is a shell that asks; gives whether it was.
 ///
@@ -115,11 +116,7 @@ fn of_ask(ask: &v1::Ask) -> String {
 
 /// `words` as one short line: agents wrote them, and shells print them.
 fn beside(words: &str) -> StyledStr {
-    let line = text::visible_line(words);
-    let mut rest = line.chars();
-    let begun: String = rest.by_ref().take(HELP_CHARS).collect();
-    let more = if rest.next().is_some() { "…" } else { "" };
-    StyledStr::from(format!("{begun}{more}"))
+    StyledStr::from(cut(&text::visible_line(words), HELP_COLUMNS, "…").into_owned())
 }
 
 #[cfg(test)]
@@ -130,7 +127,7 @@ mod tests {
     fn words_beside_a_candidate_are_one_short_clean_line() {
         let shown = beside(&format!("a\u{1b}[31mb\nc{}", "d".repeat(99))).to_string();
         assert!(shown.starts_with("a\\u{1b}[31mb\\nc") && shown.ends_with("d…"), "{shown}");
-        assert_eq!(shown.chars().count(), HELP_CHARS + 1);
+        assert_eq!(shown.chars().count(), HELP_COLUMNS);
     }
 
     #[test]

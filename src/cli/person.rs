@@ -1,7 +1,7 @@
 //! `askway person`: who may answer here.
 
 use super::render::{human, json};
-use super::typed::Intent;
+use super::typed::{Intent, Within};
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::ask::PersonName;
 use crate::grpc::v1;
@@ -28,11 +28,7 @@ enum Deed {
     /// Add a person
     Add(Who),
     /// List them
-    Ls {
-        /// The namespace; yours where nothing is said
-        #[arg(long, value_name = "NAME")]
-        namespace: Option<String>,
-    },
+    Ls(Within),
     /// Remove a person: their tokens are void, and what waits on them alone moves on
     Rm(Who),
 }
@@ -41,9 +37,8 @@ enum Deed {
 struct Who {
     /// The person's name
     name: PersonName,
-    /// The namespace; yours where nothing is said
-    #[arg(long, value_name = "NAME")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    within: Within,
     #[command(flatten)]
     intent: Intent,
 }
@@ -51,7 +46,7 @@ struct Who {
 impl Args {
     /// Whether anything is other afterwards.
     pub(super) fn changes(&self) -> bool {
-        !matches!(self.deed, Deed::Ls { .. })
+        !matches!(self.deed, Deed::Ls(_))
     }
 }
 
@@ -59,8 +54,8 @@ impl Args {
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let client = context.as_host()?;
     match args.deed {
-        Deed::Ls { namespace } => {
-            let people = client.list_people(&namespace.unwrap_or_default()).await?;
+        Deed::Ls(within) => {
+            let people = client.list_people(&within.into_name()).await?;
             let now = human::now();
             for person in &people {
                 out.line(&match out.json {
@@ -73,13 +68,13 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         }
         Deed::Add(who) => {
             let name = who.name.to_string();
+            let place = who.within.named().map(|n| format!(" --namespace {n}")).unwrap_or_default();
             let request = v1::AddPersonRequest {
                 request_id: who.intent.into_id(),
                 name: name.clone(),
-                namespace: who.namespace.clone().unwrap_or_default(),
+                namespace: who.within.into_name(),
             };
             let receipt = client.add_person(request).await?.receipt;
-            let place = who.namespace.map(|n| format!(" --namespace {n}")).unwrap_or_default();
             let exit = said(receipt, out, &format!("{name} may answer here"))?;
             out.note(&format!("a token for them: askway token create --person {name}{place}"));
             Ok(exit)
@@ -89,7 +84,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             let request = v1::RemovePersonRequest {
                 request_id: who.intent.into_id(),
                 name: name.clone(),
-                namespace: who.namespace.unwrap_or_default(),
+                namespace: who.within.into_name(),
             };
             let receipt = client.remove_person(request).await?.receipt;
             said(receipt, out, &format!("{name} may answer here no more"))
@@ -108,8 +103,8 @@ pub(super) fn said(
     }
     let exit = receipt::session_verdict(receipt.as_ref())?;
     if !out.json {
-        let again = if receipt.is_some_and(|r| r.replayed) { " (done before)" } else { "" };
-        out.line(&format!("{sentence}{again}"))?;
+        out.line(sentence)?;
+        out.note_again(receipt.is_some_and(|receipt| receipt.replayed));
     }
     out.flush()?;
     Ok(exit)

@@ -4,7 +4,7 @@
 use super::person::said;
 use super::render::{human, json};
 use super::session::whole_id;
-use super::typed::{Intent, duration, to_wire};
+use super::typed::{Intent, Within, duration, to_wire};
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::ask::{HostName, PersonName};
 use crate::grpc::v1;
@@ -39,11 +39,7 @@ enum Deed {
     /// Make one, and show it this once
     Create(Create),
     /// List those that were not revoked, without what they are
-    Ls {
-        /// The namespace; yours where nothing is said
-        #[arg(long, value_name = "NAME")]
-        namespace: Option<String>,
-    },
+    Ls(Within),
     /// Revoke one at once, or all that a session and those below it have
     Revoke(Revoke),
 }
@@ -63,9 +59,8 @@ struct Create {
     /// What it is for
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
-    /// The namespace; yours where nothing is said
-    #[arg(long, value_name = "NAME")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    within: Within,
     /// Write it to this new file, for you alone, instead of to stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -82,9 +77,8 @@ struct Revoke {
     /// Instead, the credentials and tickets of this session and of all below it; it is paused
     #[arg(long, value_name = "SESSION", conflicts_with = "id")]
     session: Option<String>,
-    /// The namespace; yours where nothing is said
-    #[arg(long, value_name = "NAME")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    within: Within,
     #[command(flatten)]
     intent: Intent,
 }
@@ -92,7 +86,7 @@ struct Revoke {
 impl Args {
     /// Whether anything is other afterwards.
     pub(super) fn changes(&self) -> bool {
-        !matches!(self.deed, Deed::Ls { .. })
+        !matches!(self.deed, Deed::Ls(_))
     }
 }
 
@@ -100,7 +94,7 @@ impl Args {
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     match args.deed {
         Deed::Create(create) => self::create(create, context, out).await,
-        Deed::Ls { namespace } => list(context, namespace, out).await,
+        Deed::Ls(within) => list(context, within, out).await,
         Deed::Revoke(revoke) => self::revoke(revoke, context, out).await,
     }
 }
@@ -120,7 +114,7 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
         principal,
         ttl: args.ttl.map(to_wire),
         note: args.note,
-        namespace: args.namespace.unwrap_or_default(),
+        namespace: args.within.into_name(),
     };
     let made = client.create_token(request).await;
     let written = match (&made, file) {
@@ -173,12 +167,8 @@ fn new_file(path: &Path) -> Result<std::fs::File, Failure> {
     })
 }
 
-async fn list(
-    context: &Context,
-    namespace: Option<String>,
-    out: &mut Out,
-) -> Result<Exit, Failure> {
-    let tokens = context.as_host()?.list_tokens(&namespace.unwrap_or_default()).await?;
+async fn list(context: &Context, within: Within, out: &mut Out) -> Result<Exit, Failure> {
+    let tokens = context.as_host()?.list_tokens(&within.into_name()).await?;
     let now = human::now();
     for token in &tokens {
         out.line(&match out.json {
@@ -201,7 +191,7 @@ async fn revoke(args: Revoke, context: &Context, out: &mut Out) -> Result<Exit, 
         out.note("their asks stay open; to go on: askway run --resume SESSION -- COMMAND");
         return Ok(exit);
     }
-    let namespace = args.namespace.unwrap_or_default();
+    let namespace = args.within.into_name();
     let typed = args.id.unwrap_or_default();
     let tokens = client.list_tokens(&namespace).await?;
     let found: Vec<_> = tokens.iter().filter(|token| begins(&token.id, &typed)).collect();

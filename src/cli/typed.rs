@@ -27,6 +27,26 @@ impl Intent {
     }
 }
 
+/// Which namespace.
+#[derive(Debug, clap::Args)]
+pub struct Within {
+    /// The namespace; yours where nothing is said
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+}
+
+impl Within {
+    /// As it was typed.
+    pub fn named(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
+    /// As a request carries it; empty where the caller's own is meant.
+    pub fn into_name(self) -> String {
+        self.namespace.unwrap_or_default()
+    }
+}
+
 /// Which ask, and why: what is typed to end it or to move it on.
 #[derive(Debug, clap::Args)]
 pub struct Why {

@@ -5,9 +5,12 @@ use super::read::Fields;
 use super::server::{Api, Reply, reply};
 use super::status::status;
 use super::v1::{self, admin_service_server::AdminService};
+use crate::ask::{Namespace, RequestId};
 use crate::error::Error;
 use crate::service::Rostered;
 use crate::session::Principal;
+use std::fmt::Display;
+use std::str::FromStr;
 use tonic::{Request, Status, async_trait};
 
 #[async_trait]
@@ -49,11 +52,8 @@ impl AdminService for Api {
         request: Request<v1::AddPersonRequest>,
     ) -> Reply<v1::AddPersonResponse> {
         let (caller, request) = self.enter(request).await?;
-        let mut fields = Fields::default();
-        let id = fields.request_id(&request.request_id);
-        let name = fields.text("name", &request.name);
-        let namespace = fields.optional("namespace", &request.namespace);
-        let ((id, name), namespace) = fields.done(id.zip(name).zip(namespace))?;
+        let named = ("name", request.name);
+        let (id, namespace, name) = about(&request.request_id, &request.namespace, named)?;
         let done = self.service.add_person(&caller, id, namespace, name).await;
         reply(v1::AddPersonResponse { receipt: receipt(done)? })
     }
@@ -63,11 +63,8 @@ impl AdminService for Api {
         request: Request<v1::RemovePersonRequest>,
     ) -> Reply<v1::RemovePersonResponse> {
         let (caller, request) = self.enter(request).await?;
-        let mut fields = Fields::default();
-        let id = fields.request_id(&request.request_id);
-        let name = fields.text("name", &request.name);
-        let namespace = fields.optional("namespace", &request.namespace);
-        let ((id, name), namespace) = fields.done(id.zip(name).zip(namespace))?;
+        let named = ("name", request.name);
+        let (id, namespace, name) = about(&request.request_id, &request.namespace, named)?;
         let done = self.service.remove_person(&caller, id, namespace, name).await;
         reply(v1::RemovePersonResponse { receipt: receipt(done)? })
     }
@@ -77,9 +74,7 @@ impl AdminService for Api {
         request: Request<v1::ListPeopleRequest>,
     ) -> Reply<v1::ListPeopleResponse> {
         let (caller, request) = self.enter(request).await?;
-        let mut fields = Fields::default();
-        let namespace = fields.optional("namespace", &request.namespace);
-        let namespace = fields.done(namespace)?;
+        let namespace = within(&request.namespace)?;
         let people = self.service.people(&caller, namespace).await.map_err(status)?;
         reply(v1::ListPeopleResponse { people: people.iter().map(convert::person).collect() })
     }
@@ -124,9 +119,7 @@ impl AdminService for Api {
         request: Request<v1::ListTokensRequest>,
     ) -> Reply<v1::ListTokensResponse> {
         let (caller, request) = self.enter(request).await?;
-        let mut fields = Fields::default();
-        let namespace = fields.optional("namespace", &request.namespace);
-        let namespace = fields.done(namespace)?;
+        let namespace = within(&request.namespace)?;
         let tokens = self.service.tokens(&caller, namespace).await.map_err(status)?;
         let tokens = tokens.iter().map(|token| convert::token(token)).collect();
         reply(v1::ListTokensResponse { tokens })
@@ -137,11 +130,8 @@ impl AdminService for Api {
         request: Request<v1::RevokeTokenRequest>,
     ) -> Reply<v1::RevokeTokenResponse> {
         let (caller, request) = self.enter(request).await?;
-        let mut fields = Fields::default();
-        let id = fields.request_id(&request.request_id);
-        let token = fields.text("token_id", &request.token_id);
-        let namespace = fields.optional("namespace", &request.namespace);
-        let ((id, token), namespace) = fields.done(id.zip(token).zip(namespace))?;
+        let named = ("token_id", request.token_id);
+        let (id, namespace, token) = about(&request.request_id, &request.namespace, named)?;
         let done = self.service.revoke_token(&caller, id, namespace, token).await;
         reply(v1::RevokeTokenResponse { receipt: receipt(done)? })
     }
@@ -161,6 +151,27 @@ impl AdminService for Api {
         };
         reply(v1::RevokeSessionResponse { receipt: receipt(done)?, session })
     }
+}
+
+/// The namespace that a call is about; none where it is the caller's own.
+fn within(namespace: &str) -> Result<Option<Namespace>, Status> {
+    let mut fields = Fields::default();
+    let namespace = fields.optional("namespace", namespace);
+    fields.done(namespace)
+}
+
+/// What a call about one thing of a namespace names: its request id, the namespace, and that thing.
+fn about<T: FromStr<Err: Display>>(
+    request_id: &str,
+    namespace: &str,
+    (field, value): (&str, String),
+) -> Result<(RequestId, Option<Namespace>, T), Status> {
+    let mut fields = Fields::default();
+    let id = fields.request_id(request_id);
+    let thing = fields.text(field, &value);
+    let namespace = fields.optional("namespace", namespace);
+    let ((id, thing), namespace) = fields.done(id.zip(thing).zip(namespace))?;
+    Ok((id, namespace, thing))
 }
 
 fn receipt(done: Result<Rostered, Error>) -> Result<Option<v1::SessionReceipt>, Status> {

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Bits of a mode that let anybody but the owner do anything.
 const OTHERS: u32 = 0o077;
-/// Bytes looked at of a file that holds a token: more than any has.
-const TOKEN_BYTES: u64 = 256;
+/// Bytes looked at of a file of one line, a token or the name of a store: more than any has.
+const LINE_BYTES: u64 = 256;
 /// Bits of a mode that let anybody but the owner write.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -167,30 +167,8 @@ fn held(file: &mut File, path: &Path) -> CannotServe {
 ///
 /// When the file is open to others, or holds something else.
 pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
-    let file = match open().read(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return new_token(path, kind);
-        }
-        Err(error) => return Err(fault(path, "cannot be opened", &error)),
-    };
-    let found = file.metadata().map_err(|error| fault(path, "cannot be read", &error))?;
-    if !found.is_file() || found.uid() != geteuid().as_raw() {
-        let what = if found.is_file() { "belongs to another user" } else { "is no file" };
-        let message = format!("{} {what}", path.display());
-        return Err(CannotServe::new(message)
-            .next(format!("mv {} away: the next start makes another", path.display())));
-    }
-    let mut text = String::new();
-    // A token is one line; whatever else lies there is not read to its end.
-    file.take(TOKEN_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| fault(path, "cannot be read", &error))?;
-    if found.mode() & OTHERS != 0 {
-        let message = format!("{} is open to others, who may have read it", path.display());
-        return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
-    }
-    let secret = Secret::read(text.trim_end()).filter(|secret| secret.kind() == kind);
+    let Some(line) = read_line(path)? else { return new_token(path, kind) };
+    let secret = Secret::read(&line).filter(|secret| secret.kind() == kind);
     secret.ok_or_else(|| {
         let message = format!("{} does not hold the token that belongs there", path.display());
         CannotServe::new(message)
@@ -198,7 +176,7 @@ pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
     })
 }
 
-/// Whole or not at all: beside its place first, so that a crash leaves no empty token.
+/// Whole or not at all: beside its place first, so that a crash leaves no empty one.
 fn write_new(path: &Path, line: &str) -> io::Result<()> {
     let beside = path.with_extension("new");
     match fs::remove_file(&beside) {
@@ -232,20 +210,33 @@ pub fn write_line(path: &Path, line: &str) -> Result<(), CannotServe> {
     write_new(path, line).map_err(|error| fault(path, "cannot be made", &error))
 }
 
-/// The line in the file at `path`; none where there is no such file.
+/// The line in the file at `path`, which the daemon made; none where there is no such file.
 ///
 /// # Errors
 ///
-/// When it cannot be read.
+/// When it is no file, another user's or open to others, or cannot be read.
 pub fn read_line(path: &Path) -> Result<Option<String>, CannotServe> {
     let file = match open().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fault(path, "cannot be opened", &error)),
     };
+    let found = file.metadata().map_err(|error| fault(path, "cannot be read", &error))?;
+    if !found.is_file() || found.uid() != geteuid().as_raw() {
+        let what = if found.is_file() { "belongs to another user" } else { "is no file" };
+        let message = format!("{} {what}", path.display());
+        return Err(CannotServe::new(message)
+            .next(format!("mv {} away: the next start makes another", path.display())));
+    }
     let mut text = String::new();
-    let read = file.take(TOKEN_BYTES).read_to_string(&mut text);
-    read.map_err(|error| fault(path, "cannot be read", &error))?;
+    // It is one line; whatever else lies there is not read to its end.
+    file.take(LINE_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| fault(path, "cannot be read", &error))?;
+    if found.mode() & OTHERS != 0 {
+        let message = format!("{} is open to others, who may have read it", path.display());
+        return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
+    }
     Ok(Some(text.trim_end().to_owned()))
 }
 

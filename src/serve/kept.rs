@@ -7,6 +7,8 @@ use crate::store::redb::Redb;
 use std::fs;
 use std::path::Path;
 
+/// The store's file, in the data folder.
+pub const STORE: &str = "askway.redb";
 /// The file of the note, in the data folder.
 const NOTE: &str = "store.id";
 
@@ -16,7 +18,7 @@ const NOTE: &str = "store.id";
 ///
 /// When the one that was here is gone, another is in its place, or it cannot be opened.
 pub fn open(data: &Path) -> Result<Redb, CannotServe> {
-    let (path, note) = (data.join("askway.redb"), data.join(NOTE));
+    let (path, note) = (data.join(STORE), data.join(NOTE));
     let known = read_line(&note)?;
     let is_there = fs::metadata(&path).is_ok_and(|found| found.len() > 0);
     if known.is_some() && !is_there {

@@ -85,7 +85,7 @@ impl Daemon {
         lock.say(&holder)?;
 
         let manner = manner(config)?;
-        let path = config.data.join("askway.redb");
+        let path = config.data.join(kept::STORE);
         let store = kept::open(&config.data)?;
         let terms = Terms {
             person_window: config.person_window,

@@ -6,6 +6,7 @@ use crate::raw::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, RST_STREAM, Raw, call, frame,
     message,
 };
+use crate::rows::question;
 use askway::client::{Address, Client, Watched};
 use askway::grpc::v1;
 use askway::session::Secret;
@@ -330,16 +331,6 @@ async fn with_no_file_descriptor_left_the_daemon_goes_on_and_serves_when_there_a
     soon(logged).await.expect("it says so");
     drop(held);
     target.is_well_after("no files").await;
-}
-
-fn question(text: &str) -> v1::AskRequest {
-    let option = |label: &str| v1::Option { label: label.into(), ..Default::default() };
-    let question = v1::Question {
-        question: text.into(),
-        options: vec![option("yes"), option("no")],
-        ..Default::default()
-    };
-    v1::AskRequest { questions: vec![question], ..Default::default() }
 }
 
 async fn enroll(by: &Client, ticket: String) -> String {

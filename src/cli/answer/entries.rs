@@ -6,8 +6,8 @@ use crate::cli::look::Look;
 use crate::cli::render::lay::cut;
 use crate::grpc::v1;
 
-/// Characters of a question or a description on one line; the whole of it stands above the prompt.
-const SHOWN_CHARS: usize = 60;
+/// Columns of a question or a description on one line; the whole of it stands above the prompt.
+const SHOWN_COLUMNS: usize = 61;
 
 /// What a person can do at a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,11 +94,7 @@ pub(super) fn message(ask: &v1::Ask, place: usize, look: Look) -> String {
 
 /// The beginning of a text's first line, with nothing hidden in it.
 fn short(text: &str, look: Look) -> String {
-    let shown = visible_line(text);
-    match shown.chars().count() > SHOWN_CHARS {
-        true => shown.chars().take(SHOWN_CHARS).chain(look.ellipsis().chars()).collect(),
-        false => shown.into_owned(),
-    }
+    cut(&visible_line(text), SHOWN_COLUMNS, look.ellipsis()).into_owned()
 }
 
 #[cfg(test)]

@@ -88,10 +88,7 @@ impl Out {
         match &receipt.ask {
             Some(ask) if receipt.result() == v1::Result::Accepted => {
                 self.line(&said(ask))?;
-                // Beside it: scripts take an id from what is printed.
-                if receipt.replayed {
-                    self.note("it was done before; nothing was done again");
-                }
+                self.note_again(receipt.replayed);
                 Ok(())
             }
             Some(_) | None => Ok(()),
@@ -153,6 +150,13 @@ impl Out {
             }
             Err(error) => Err(Failure::io("stdout cannot be written", &error)
                 .then("the same with its output to a place that has room")),
+        }
+    }
+
+    /// Says that what was asked for was `done` before: beside the result, from which scripts take ids.
+    pub fn note_again(&self, done: bool) {
+        if done {
+            self.note("it was done before; nothing was done again");
         }
     }
 

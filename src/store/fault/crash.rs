@@ -5,10 +5,11 @@
 //! that is set, on as many threads as there are processors; `scripts/prove crash` calls it.
 
 use super::recorder::{Kind, Recorder, Recording};
+use super::tests::{kept, next};
 use super::{Disk, EIO, ENOSPC, Plan, Steps};
 use crate::store::redb::Redb;
-use crate::store::suite::{Dice, World, mark};
-use crate::store::{Batch, Fault, Key, Record, Store};
+use crate::store::suite::{Dice, World};
+use crate::store::{Batch, Fault, Store};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -223,19 +224,6 @@ impl Run {
 fn open(disk: &Recorder) -> Result<Redb, Fault> {
     let disk = disk.clone();
     Redb::with_backend(move || Ok(disk.clone()), NEVER)
-}
-
-/// The next batch, told from all others by its mark.
-fn next(world: &mut World, number: u64) -> Batch {
-    Batch { mark: Some(mark(number)), ..world.steps() }
-}
-
-/// The number of the last batch that was kept.
-async fn kept(store: &Redb) -> u64 {
-    match &store.load(&[Key::Clock]).await.unwrap()[0] {
-        Some(Record::Clock(mark)) => mark.since_boot,
-        _ => 0,
-    }
 }
 
 /// Each operation of a run fails in its turn, alone or with those after it; the store is unavailable

@@ -26,12 +26,12 @@ fn refusal(disk: &Disk) -> String {
 }
 
 /// The next batch, told from all others by its mark.
-fn next(world: &mut World, number: u64) -> Batch {
+pub(super) fn next(world: &mut World, number: u64) -> Batch {
     Batch { mark: Some(mark(number)), ..world.steps() }
 }
 
 /// The number of the last batch that was kept.
-async fn kept(store: &Redb) -> u64 {
+pub(super) async fn kept(store: &Redb) -> u64 {
     match &store.load(&[Key::Clock]).await.unwrap()[0] {
         Some(Record::Clock(mark)) => mark.since_boot,
         _ => 0,

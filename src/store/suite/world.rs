@@ -148,6 +148,11 @@ impl World {
         for (key, (loaded, expected)) in keys.iter().zip(loaded.into_iter().zip(expected)) {
             assert_eq!(loaded, expected, "{key:?}");
         }
+        self.check_histories(store).await;
+    }
+
+    /// Every history, and that nothing is left of what was removed; every receipt.
+    pub(super) async fn check_histories(&self, store: &dyn Store) {
         for (id, (ask, history)) in &self.asks {
             let found = store.history(*id, 0, usize::MAX).await.expect("the store is there");
             assert_eq!(found, *history, "the history of {id}");

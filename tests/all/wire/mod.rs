@@ -198,15 +198,7 @@ pub async fn enroll(by: &Client, address: Address, agent: &str, ticket: String) 
     }
 }
 
-pub fn question(text: &str) -> v1::AskRequest {
-    let option = |label: &str| v1::Option { label: label.into(), ..Default::default() };
-    let question = v1::Question {
-        question: text.into(),
-        options: vec![option("yes"), option("no")],
-        ..Default::default()
-    };
-    v1::AskRequest { questions: vec![question], ..Default::default() }
-}
+pub use crate::rows::question;
 
 pub fn yes() -> [(String, v1::Answer); 1] {
     let answer = v1::Answer { selected: vec!["yes".into()], ..Default::default() };

@@ -26,20 +26,8 @@ impl Busy {
     }
 
     async fn begin(daemon: &Daemon) -> Self {
-        let host = daemon.token("busy", Named::Host("ci".into()), None).await;
-        let client = Client::new(daemon.tcp(), Some(host.0));
-        let lead = enroll(&client, daemon.tcp(), "lead", String::new()).await;
-        let worker = lead.send_work(daemon.tcp()).await;
-        let ask = worker.ask("which?").await;
-        for name in ["ann", "bob"] {
-            let (name, namespace) = (name.to_owned(), "busy".to_owned());
-            let add = v1::AddPersonRequest { name, namespace, ..Default::default() };
-            daemon.local().add_person(add).await.unwrap();
-        }
-        let owner = daemon.token("busy", Named::Person("owner".into()), None).await.0;
-        let owner = Client::new(daemon.tcp(), Some(owner));
-        accepted(owner.answer(answer(&worker.ask("done?").await)).await.unwrap());
-        Self { ask: ask.id, session: lead.session.id, token: host.1.id }
+        let theirs = twins::busy(daemon).await;
+        Self { ask: theirs.ask.id, session: theirs.session_id, token: theirs.token_id }
     }
 }
 

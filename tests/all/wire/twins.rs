@@ -51,7 +51,7 @@ fn by_chance(bytes: &[u8]) -> usize {
 }
 
 /// What the other namespace has, to be spoken of; of the same names as in this one.
-async fn busy(daemon: &Daemon) -> About {
+pub(super) async fn busy(daemon: &Daemon) -> About {
     let host = daemon.token("busy", Named::Host("ci".into()), None).await;
     let client = Client::new(daemon.tcp(), Some(host.0));
     let lead = enroll(&client, daemon.tcp(), "lead", String::new()).await;
