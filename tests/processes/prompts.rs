@@ -1,7 +1,7 @@
 //! What a person is asked at a terminal, and what they press.
 
 use super::daemon::{ASKWAY, Daemon, Said};
-use super::terminal::{CTRL_C, DOWN, ENTER, ESC, Terminal};
+use super::terminal::{CTRL_C, DOWN, ENTER, ESC, Terminal, UP};
 use askway::grpc::v1;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -235,12 +235,18 @@ fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
 }
 
 #[test]
-fn a_terminal_of_another_size_goes_on() {
+fn a_key_beside_a_change_of_size_is_not_left_lying() {
     let daemon = Daemon::start(&[]);
     let asker = asker(&daemon);
     let id = ask(&daemon, &asker, "Which store?");
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see(FIRST);
+    for _ in 0..20 {
+        terminal.resize(30, 60);
+        terminal.press(DOWN).see(SECOND);
+        terminal.resize(60, 120);
+        terminal.press(UP).see(FIRST);
+    }
     terminal.resize(30, 60);
     terminal.press(DOWN).see(SECOND);
     terminal.resize(60, 120);

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
+pub const UP: &str = "\u{1b}[A";
 pub const DOWN: &str = "\u{1b}[B";
 pub const ENTER: &str = "\r";
 pub const ESC: &str = "\u{1b}";
