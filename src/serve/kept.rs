@@ -3,6 +3,7 @@
 
 use super::folder::{read_line, write_line};
 use super::{CannotServe, store_failed};
+use crate::store::Store;
 use crate::store::redb::Redb;
 use std::fs;
 use std::path::Path;
@@ -25,12 +26,12 @@ pub fn open(data: &Path) -> Result<Redb, CannotServe> {
         return Err(gone(&path, "is missing or empty, and a store was here", &note));
     }
     let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
-    match (known, store.incarnation()) {
-        (Some(known), Some(found)) if known != found => {
+    match known {
+        Some(known) if known != store.incarnation() => {
             Err(gone(&path, "is not the store that was here", &note))
         }
-        (None, Some(found)) => write_line(&note, &found).map(|()| store),
-        _ => Ok(store),
+        Some(_) => Ok(store),
+        None => write_line(&note, &store.incarnation()).map(|()| store),
     }
 }
 

@@ -2,6 +2,7 @@
 //! what does, see [`redb`](super::redb).
 
 use super::index::{Index, Row, earliest};
+use super::snapshot::{Saved, Snapshot};
 use super::{
     Batch, Change, ClockMark, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope,
     SessionScope, Store, StoredReceipt,
@@ -39,6 +40,24 @@ struct Kept {
     due: BTreeSet<(Timestamp, Due)>,
 }
 
+impl Kept {
+    fn saved(&self) -> Whole {
+        let asks = self.asks.keys().rev();
+        let asks = asks.map(|id| Saved::Ask { id: *id, events: self.histories[id].clone() });
+        let mut all: Vec<_> = self.mark.iter().cloned().map(Saved::Clock).collect();
+        all.extend(self.rosters.values().cloned().map(Saved::Roster));
+        all.extend(self.standing.values().cloned().map(Saved::StandingNo));
+        all.extend(self.twins.values().cloned().map(Saved::Twin));
+        all.extend(self.receipts.values().cloned().map(Saved::Receipt));
+        all.extend(self.tokens.values().cloned().map(Saved::Token));
+        all.extend(self.tickets.values().cloned().map(Saved::Ticket));
+        all.extend(self.works.values().cloned().map(Saved::Work));
+        all.extend(self.sessions.values().cloned().map(Saved::Session));
+        all.extend(asks);
+        Whole(all)
+    }
+}
+
 impl Mem {
     /// A store that holds nothing yet.
     pub fn new() -> Self {
@@ -47,6 +66,17 @@ impl Mem {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was kept at one moment, last things first: it is taken from the end.
+struct Whole(Vec<Saved>);
+
+#[async_trait]
+impl Snapshot for Whole {
+    async fn next(&mut self, limit: usize) -> Result<Vec<Saved>, Fault> {
+        let rest = self.0.len().saturating_sub(limit);
+        Ok(self.0.drain(rest..).rev().collect())
     }
 }
 
@@ -127,6 +157,14 @@ impl Store for Mem {
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
         Ok(self.kept().index.notices(until, limit))
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
+        Ok(Box::new(self.kept().saved()))
+    }
+
+    fn incarnation(&self) -> String {
+        "memory".into()
     }
 
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {

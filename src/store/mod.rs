@@ -5,12 +5,14 @@
 //! records it is given ([`index`]), so they cannot disagree with them. A second store is bytes and
 //! indexes; [`suite`] holds the laws that every one must keep.
 
+pub mod export;
 #[cfg(test)]
 mod fault;
 pub mod index;
 pub mod mem;
 pub mod record;
 pub mod redb;
+pub mod snapshot;
 pub mod suite;
 
 use crate::ask::{
@@ -76,6 +78,13 @@ pub trait Store: Send + Sync + 'static {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+
+    /// All that is kept, as of this moment; whatever is written since is not in it.
+    async fn snapshot(&self) -> Result<Box<dyn snapshot::Snapshot>, Fault>;
+
+    /// Tells this store from every other: made at random with it, and the same ever after. What is
+    /// restored from a copy is another one: some of what was seen of the first may not be in it.
+    fn incarnation(&self) -> String;
 
     /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
     /// and those settled lately; at most `limit`, in any order.

@@ -130,6 +130,15 @@ impl Store for Held {
         self.mem.notices(until, limit).await
     }
 
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
+        self.works()?;
+        self.mem.snapshot().await
+    }
+
+    fn incarnation(&self) -> String {
+        self.mem.incarnation()
+    }
+
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
         self.works()?;
         self.mem.resolve(prefix, limit).await

@@ -13,6 +13,9 @@ pub(super) struct Gate<B> {
     inner: Arc<B>,
     // None once it is open.
     held: Arc<Mutex<Option<Held>>>,
+    /// Whether it is never opened: who only looks needs a lock that others who look may share, and a
+    /// file that may only be read gives no other.
+    looks: bool,
 }
 
 #[derive(Debug)]
@@ -32,7 +35,7 @@ enum Step {
 
 impl<B> Clone for Gate<B> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), held: self.held.clone() }
+        Self { inner: self.inner.clone(), held: self.held.clone(), looks: self.looks }
     }
 }
 
@@ -41,7 +44,12 @@ impl<B: StorageBackend> Gate<B> {
     pub fn new(inner: B) -> io::Result<Self> {
         let length = inner.len()?;
         let held = Held { seen: length, length, steps: Vec::new() };
-        Ok(Self { inner: Arc::new(inner), held: Arc::new(Mutex::new(Some(held))) })
+        Ok(Self { inner: Arc::new(inner), held: Arc::new(Mutex::new(Some(held))), looks: false })
+    }
+
+    /// One that stays closed.
+    pub fn to_look(inner: B) -> io::Result<Self> {
+        Ok(Self { looks: true, ..Self::new(inner)? })
     }
 
     /// Does what was held back, and holds nothing back from now on. After an error the gate is
@@ -140,7 +148,10 @@ impl<B: StorageBackend> StorageBackend for Gate<B> {
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.inner.try_lock_range(start, end)
+        match self.looks {
+            true => self.inner.try_lock_shared_range(start, end),
+            false => self.inner.try_lock_range(start, end),
+        }
     }
 
     fn try_lock_shared_range(
@@ -152,7 +163,10 @@ impl<B: StorageBackend> StorageBackend for Gate<B> {
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.inner.lock_range(start, end)
+        match self.looks {
+            true => self.inner.lock_shared_range(start, end),
+            false => self.inner.lock_range(start, end),
+        }
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {

@@ -9,16 +9,20 @@
 //! `tables` is the layout, `open` decides whether a file may be touched, `read` and `write` are the
 //! two kinds of transaction.
 
+mod check;
 mod gate;
 mod open;
 mod read;
+mod snapshot;
 mod tables;
 mod trouble;
 mod write;
 
+pub use check::Checked;
 pub use open::FORMAT;
 
 use self::open::Marker;
+use self::snapshot::Whole;
 use self::tables::{Reading, Tables};
 use self::trouble::{Trouble, without_panic};
 use super::index::{Index, earliest};
@@ -28,8 +32,10 @@ use super::{
 };
 use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
-use ::redb::{Database, ReadableDatabase, StorageBackend};
+use crate::store::snapshot::Snapshot;
+use ::redb::{Database, ReadableDatabase, StorageBackend, backends::FileBackend};
 use async_trait::async_trait;
+use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
@@ -41,6 +47,7 @@ pub const REOPEN_EVERY: Duration = Duration::from_secs(5);
 
 /// A store in a file.
 pub struct Redb {
+    incarnation: String,
     shared: Arc<Shared>,
     healer: Option<JoinHandle<()>>,
 }
@@ -78,7 +85,21 @@ impl Redb {
     /// A file that is refused has not been written to.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Fault> {
         let path = path.as_ref().to_owned();
-        Self::start(move |create| open::file(&path, create), REOPEN_EVERY)
+        Self::start(move |create| open::file(&path, create), REOPEN_EVERY, None)
+    }
+
+    /// Makes a store in `file`, which is empty: a new one, or where an incarnation is given a copy of
+    /// that one.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn fresh(file: File, incarnation: Option<String>) -> Result<Self, Fault> {
+        let make = move |_| {
+            let file = file.try_clone().map_err(|why| Fault::Unavailable(why.to_string()))?;
+            FileBackend::new(file).map_err(|why| Fault::Unavailable(why.to_string()))
+        };
+        Self::start(make, REOPEN_EVERY, incarnation)
     }
 
     /// Opens the store that the backends of `make` hold: each call gives one of the same bytes.
@@ -91,17 +112,20 @@ impl Redb {
         make: impl Fn() -> Result<B, Fault> + Send + Sync + 'static,
         every: Duration,
     ) -> Result<Self, Fault> {
-        Self::start(move |_| make(), every)
+        Self::start(move |_| make(), every, None)
     }
 
     fn start<B: StorageBackend>(
         make: impl Fn(bool) -> Result<B, Fault> + Send + Sync + 'static,
         every: Duration,
+        incarnation: Option<String>,
     ) -> Result<Self, Fault> {
-        let opened = without_panic(|| open::open(make(true)?, None)).map_err(|t| t.fault)?;
+        let opened = without_panic(|| open::open(make(true)?, None, incarnation));
+        let opened = opened.map_err(|trouble| trouble.fault)?;
         let marker = opened.marker.clone();
+        let incarnation = marker.incarnation.clone();
         let reopen = move || {
-            let opened = without_panic(|| open::open(make(false)?, Some(&marker)));
+            let opened = without_panic(|| open::open(make(false)?, Some(&marker), None));
             opened.map_err(|trouble| trouble.fault)
         };
         let shared = Arc::new(Shared {
@@ -114,14 +138,7 @@ impl Redb {
         let healer = thread::Builder::new().name("askway-store".into());
         let healer = healer.spawn(move || healing.heal());
         let healer = healer.map_err(|why| Fault::Unavailable(format!("no thread: {why}")))?;
-        Ok(Self { shared, healer: Some(healer) })
-    }
-
-    /// Tells this store from every other: made at random with its file, and the same ever after.
-    /// None while the file is closed after a failure.
-    pub fn incarnation(&self) -> Option<String> {
-        let opened = self.shared.opened().ok()?;
-        Some(opened.marker.incarnation.clone())
+        Ok(Self { incarnation, shared, healer: Some(healer) })
     }
 
     /// Waits until a failed file has been opened again.
@@ -302,6 +319,16 @@ impl Store for Redb {
         self.indexed(|index| index.notices(until, limit))
     }
 
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
+        let opened = self.shared.opened()?;
+        let tables = self.read(|_, tables| Ok(tables))?;
+        Ok(Box::new(Whole::new(opened, tables)))
+    }
+
+    fn incarnation(&self) -> String {
+        self.incarnation.clone()
+    }
+
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault> {
         self.indexed(|index| index.resolve(prefix, limit))
     }
@@ -341,50 +368,4 @@ impl Opened {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::suite::{self, World};
-
-    #[tokio::test]
-    async fn the_file_keeps_every_law() {
-        let folder = tempfile::tempdir().unwrap();
-        let count = std::sync::atomic::AtomicU32::new(0);
-        suite::all(|| async {
-            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let store = Redb::open(folder.path().join(number.to_string())).unwrap();
-            Arc::new(store) as Arc<dyn Store>
-        })
-        .await;
-    }
-
-    #[tokio::test]
-    async fn opened_again_it_says_the_same() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        let mut world = World::new(11);
-        let mut incarnation = None;
-        for _ in 0..6 {
-            let store = Redb::open(&path).unwrap();
-            world.check(&store).await;
-            let before = incarnation.replace(store.incarnation());
-            assert!(before.is_none_or(|before| before == store.incarnation()));
-            for _ in 0..40 {
-                let batch = world.steps();
-                let mark = batch.mark.clone().map(Record::Clock);
-                store.commit(batch).await.unwrap();
-                assert_eq!(store.load(&[Key::Clock]).await, Ok(vec![mark]));
-            }
-        }
-    }
-
-    #[test]
-    fn a_file_is_its_owners_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        let _store = Redb::open(&path).unwrap();
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        let Err(Fault::Unavailable(why)) = Redb::open(&path) else { panic!("it opened twice") };
-        assert!(why.contains("another process has it open"), "{why}");
-    }
-}
+mod tests;

@@ -68,10 +68,35 @@ pub(super) fn file(path: &Path, create: bool) -> Result<FileBackend, Fault> {
     FileBackend::new(file).map_err(|why| cannot(&why))
 }
 
-/// Opens what a backend holds, or makes it when it is empty and no store is `expected` in it.
+/// The backend of a file that is there, and is only read.
+pub(super) fn file_to_read(path: &Path) -> Result<FileBackend, Fault> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Fault::Unavailable(format!("{} cannot be read: {why}", path.display()))
+    };
+    let file = File::open(path).map_err(|why| cannot(&why))?;
+    FileBackend::new(file).map_err(|why| cannot(&why))
+}
+
+/// Opens what a backend holds to look at it: no byte of it is written, whatever redb would mend.
+pub(super) fn look(backend: impl StorageBackend) -> Result<(Database, Marker), Trouble> {
+    let gate = Gate::to_look(backend)?;
+    let empty = || Fault::Unreadable("the file is empty; name another".into());
+    if gate.len()? == 0 || is_unborn(&gate)? {
+        return Err(empty().into());
+    }
+    let database = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(gate);
+    let database = database.map_err(unopened)?;
+    let marker = marker(&database)?.ok_or_else(empty)?;
+    readable(&marker)?;
+    Ok((database, marker))
+}
+
+/// Opens what a backend holds, or makes it when it is empty and no store is `expected` in it: of this
+/// incarnation, or of one of its own.
 pub(super) fn open(
     backend: impl StorageBackend,
     expected: Option<&Marker>,
+    incarnation: Option<String>,
 ) -> Result<Opened, Trouble> {
     let gate = Gate::new(backend)?;
     if is_unborn(&gate)? {
@@ -93,7 +118,7 @@ pub(super) fn open(
         return Err(replaced().into());
     }
     gate.open()?;
-    let marker = found.map_or_else(begin, Ok)?;
+    let marker = found.map_or_else(|| begin(incarnation), Ok)?;
     // Also where it is there already. After a kill or a failed sync the system may show writes that
     // are not on disk, and what is served from here on must be: one commit makes sure of it.
     write_marker(&database, &marker)?;
@@ -151,16 +176,21 @@ fn readable(marker: &Marker) -> Result<(), Fault> {
 }
 
 /// What a new file says of itself.
-fn begin() -> Result<Marker, Trouble> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)
-        .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
+fn begin(incarnation: Option<String>) -> Result<Marker, Trouble> {
+    let incarnation = incarnation.map_or_else(new_incarnation, Ok)?;
     Ok(Marker {
         format: FORMAT,
         least_reader: FORMAT,
         written_by: concat!("askway ", env!("CARGO_PKG_VERSION")).into(),
-        incarnation: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        incarnation,
     })
+}
+
+fn new_incarnation() -> Result<String, Fault> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Writes the marker, and makes the tables that are not there.

@@ -3,6 +3,7 @@
 //! and let it [`check`](World::check) what the store then says.
 //! `examples/own_store.rs` runs these on a store of its own.
 
+mod copied;
 mod due;
 mod found;
 mod plain;
@@ -10,6 +11,7 @@ mod sample;
 mod whole;
 mod world;
 
+pub use copied::what_is_exported_fills_another_store;
 pub use due::{asks_and_sessions_are_due_in_one_order, people_are_to_be_told_until_they_are};
 pub use sample::{Dice, mark, receipt, roster, session, standing_no, ticket, token, twin, work};
 pub use world::World;
@@ -40,6 +42,7 @@ pub async fn all<F: Future<Output = Arc<dyn Store>>>(fresh: impl Fn() -> F) {
     sessions_are_listed_by_what_they_are(&*fresh().await).await;
     for seed in 0..4 {
         rule_18_history_is_enough(&*fresh().await, seed).await;
+        what_is_exported_fills_another_store(&*fresh().await, fresh().await, seed).await;
     }
 }
 
