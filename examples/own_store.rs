@@ -6,6 +6,7 @@
 use askway::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use askway::session::Session;
 use askway::store::mem::Mem;
+use askway::store::snapshot::Snapshot;
 use askway::store::{
     Batch, Committed, Due, Fault, Key, Listed, Listing, ReceiptKey, Record, Scope,
 };
@@ -56,6 +57,14 @@ impl Store for Telling {
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
         self.0.notices(until, limit).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
+        self.0.snapshot().await
+    }
+
+    fn incarnation(&self) -> String {
+        self.0.incarnation()
     }
 
     async fn resolve(&self, prefix: &str, max: usize) -> Result<Vec<AskId>, Fault> {

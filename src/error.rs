@@ -86,7 +86,7 @@ reasons! {
     AmbiguousId = "AMBIGUOUS_ID",
     /// There is no such thing, or none the caller may see.
     NotFound = "NOT_FOUND",
-    /// The revision asked for has not happened here.
+    /// The revision asked for has not happened here, or is of another store's history.
     RevisionAhead = "REVISION_AHEAD",
     /// No credential, where one is needed.
     NoCredential = "NO_CREDENTIAL",
@@ -137,6 +137,8 @@ pub enum Error {
     NotFound(String),
     /// The revision asked for is ahead of the ask's, which is this.
     RevisionAhead(u64),
+    /// The revision asked for is of another store: this one was restored from a copy.
+    OtherHistory,
     /// No credential, or a bad one.
     Unauthenticated(Reason, String),
     /// A good credential of the wrong kind.
@@ -367,6 +369,10 @@ impl fmt::Display for Error {
             Error::RevisionAhead(at) => {
                 write!(f, "that revision has not happened; the ask is at {at}: watch it afresh")
             }
+            Error::OtherHistory => f.write_str(
+                "that revision is of a store that is no more: this one was restored from a copy; \
+                 watch it afresh",
+            ),
             Error::RequestIdReused => {
                 f.write_str("this request id was used for something else; use a new one")
             }

@@ -4,6 +4,7 @@
 //! This module says which verbs there are and how they end. Who calls and which daemon: `context`
 //! and [`place`]. How a verb ends, and why it failed: `exit`. What was typed: `typed`.
 
+mod admin;
 mod agents;
 mod answer;
 mod ask;
@@ -129,6 +130,8 @@ enum Verb {
     Person(person::Args),
     /// Make, list or revoke the tokens of people and hosts
     Token(token::Args),
+    /// Copy all that is kept, look a copy over, put one back
+    Admin(admin::Args),
     /// Say who you are to the daemon, and how it does
     Status(status::Args),
     /// Print what makes a shell complete verbs, flags, ids and labels
@@ -199,6 +202,9 @@ async fn dispatch(
 }
 
 async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Result<Exit, Failure> {
+    if let Verb::Admin(args) = verb {
+        return admin::run(args, as_person.is_some(), out).await;
+    }
     if let Verb::Ask(_) = verb {
         ask::needs_a_session(as_person.is_some())?;
     }
@@ -225,7 +231,8 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
         Verb::Person(args) => person::run(args, context, out).await,
         Verb::Token(args) => token::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
-        Verb::Serve(_)
+        Verb::Admin(_)
+        | Verb::Serve(_)
         | Verb::Demo(_)
         | Verb::Run(_)
         | Verb::Exec(_)

@@ -197,6 +197,19 @@ impl Client {
         Ok(call!(self, AdminServiceClient, list_tokens, request)?.tokens)
     }
 
+    /// Gives all that the daemon keeps, in pieces of lines. One that is cut is not taken up again: begin
+    /// anew.
+    ///
+    /// # Errors
+    ///
+    /// A fault that no retry mends; in the stream, whatever cut it.
+    pub async fn export(&self) -> Result<Watch<Vec<u8>>, ClientError> {
+        let request = v1::ExportRequest {};
+        let pieces = call!(self, AdminServiceClient, export, request)?;
+        let lines = |piece: Result<v1::ExportResponse, Status>| Ok(piece?.lines);
+        Ok(Box::pin(tokio_stream::StreamExt::map(pieces, lines)))
+    }
+
     /// Reads an ask, by its id or a unique prefix of it, and whether its asker is there.
     ///
     /// # Errors

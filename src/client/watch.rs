@@ -97,25 +97,30 @@ impl Client {
     /// Watches an ask until it is settled: from now on, beginning with the whole of it; or, with
     /// `after`, the events after that revision, which the caller has seen.
     pub fn watch_ask(&self, ask_id: &str, after: Option<u64>) -> Watch<Watched> {
-        let start = (Link::new(self), ask_id.to_owned(), after);
-        Box::pin(stream::unfold(start, |(mut link, ask_id, mut after)| async move {
+        let start =
+            (Link::new(self), ask_id.to_owned(), Seen { revision: after, of: String::new() });
+        Box::pin(stream::unfold(start, |(mut link, ask_id, mut seen)| async move {
             if link.ended {
                 return None;
             }
             let item = loop {
-                let request = v1::WatchAskRequest { ask_id: ask_id.clone(), after_revision: after };
+                let request = v1::WatchAskRequest {
+                    ask_id: ask_id.clone(),
+                    after_revision: seen.revision,
+                    incarnation: seen.of.clone(),
+                };
                 let said = link.next(|client| async move {
                     let mut stub = AskServiceClient::new(client.channel.clone())
                         .max_decoding_message_size(MESSAGE_BYTES);
                     let opened = stub.watch_ask(client.signed(request)?).await?;
                     Ok(opened.into_inner())
                 });
-                if let Some(item) = of_ask(said.await, &mut after) {
+                if let Some(item) = of_ask(said.await, &mut seen) {
                     break item;
                 }
             };
             link.ended = matches!(item, Ok(Watched::End) | Err(_));
-            Some((item, (link, ask_id, after)))
+            Some((item, (link, ask_id, seen)))
         }))
     }
 
@@ -203,23 +208,32 @@ impl Client {
     }
 }
 
-/// The item of what a link said of an ask; none for what is not one. Keeps the last revision seen.
+/// What was seen of an ask.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// The last revision.
+    revision: Option<u64>,
+    /// Which store that is of; empty until it said so.
+    of: String,
+}
+
+/// The item of what a link said of an ask; none for what is not one. Keeps what was seen.
 fn of_ask(
     said: Said<v1::WatchAskResponse>,
-    after: &mut Option<u64>,
+    seen: &mut Seen,
 ) -> Option<Result<Watched, ClientError>> {
     use v1::watch_ask_response::Message;
     match said {
-        Said::Message(v1::WatchAskResponse { message }) => match message? {
+        Said::Message(v1::WatchAskResponse { message, incarnation }) => match message? {
             Message::Ask(ask) => {
                 // On re-attaching it is the ask as it was last seen: nothing new.
-                let is_new = *after != Some(ask.revision);
-                *after = Some(ask.revision);
+                let is_new = seen.revision != Some(ask.revision);
+                *seen = Seen { revision: Some(ask.revision), of: incarnation };
                 is_new.then(|| Ok(Watched::Ask(Box::new(ask))))
             }
             Message::Event(event) => {
-                let is_new = after.is_none_or(|after| event.revision > after);
-                *after = (*after).max(Some(event.revision));
+                let is_new = seen.revision.is_none_or(|last| event.revision > last);
+                seen.revision = seen.revision.max(Some(event.revision));
                 is_new.then(|| Ok(Watched::Event(Box::new(event))))
             }
             Message::Idle(_) => None,
@@ -227,8 +241,8 @@ fn of_ask(
         },
         Said::Lost => Some(Ok(Watched::Reconnecting)),
         // What was seen is ahead of what is there: another history. Begin with what there is.
-        Said::Failed(error) if after.is_some() && error.is(Reason::RevisionAhead) => {
-            *after = None;
+        Said::Failed(error) if seen.revision.is_some() && error.is(Reason::RevisionAhead) => {
+            *seen = Seen::default();
             None
         }
         Said::Failed(error) => Some(Err(error)),
@@ -257,15 +271,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn c69_a_polite_close_is_not_the_end() {
         let mut link = link();
-        let mut after = Some(3);
+        let mut seen = Seen { revision: Some(3), of: "one".into() };
         for _ in 0..5 {
             let said = link.next(|_| ready(Ok(closed_politely()))).await;
-            let item = of_ask(said, &mut after);
+            let item = of_ask(said, &mut seen);
             assert!(matches!(item, Some(Ok(Watched::Reconnecting))), "{item:?}");
         }
         let said = link.next(|_| ready(Err(Status::not_found("no ask")))).await;
-        assert!(matches!(of_ask(said, &mut after), Some(Err(_))));
-        assert_eq!(after, Some(3));
+        assert!(matches!(of_ask(said, &mut seen), Some(Err(_))));
+        assert_eq!(seen, Seen { revision: Some(3), of: "one".into() });
     }
 
     #[tokio::test(start_paused = true)]
@@ -283,10 +297,12 @@ mod tests {
     #[test]
     fn each_event_is_given_once_whatever_a_server_sends_again() {
         use v1::watch_ask_response::Message;
-        let mut after = None;
+        let mut seen = Seen::default();
         let mut give = |message| {
             let message = Some(message);
-            of_ask(Said::Message(v1::WatchAskResponse { message }), &mut after).is_some()
+            let incarnation = String::new();
+            of_ask(Said::Message(v1::WatchAskResponse { message, incarnation }), &mut seen)
+                .is_some()
         };
         let ask = |revision| Message::Ask(v1::Ask { revision, ..Default::default() });
         let event = |revision| Message::Event(v1::Event { revision, ..Default::default() });

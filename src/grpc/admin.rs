@@ -2,7 +2,7 @@
 
 use super::convert;
 use super::read::Fields;
-use super::server::{Api, Reply, reply};
+use super::server::{Api, Reply, StreamOf, reply};
 use super::status::status;
 use super::v1::{self, admin_service_server::AdminService};
 use crate::ask::{Namespace, RequestId};
@@ -11,6 +11,7 @@ use crate::service::Rostered;
 use crate::session::Principal;
 use std::fmt::Display;
 use std::str::FromStr;
+use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
 
 #[async_trait]
@@ -150,6 +151,18 @@ impl AdminService for Api {
             Err(error) => (None, Err(error)),
         };
         reply(v1::RevokeSessionResponse { receipt: receipt(done)?, session })
+    }
+
+    type ExportStream = StreamOf<v1::ExportResponse>;
+
+    async fn export(&self, request: Request<v1::ExportRequest>) -> Reply<Self::ExportStream> {
+        let (caller, _) = self.enter(request).await?;
+        let pieces = self.service.export(&caller).await.map_err(status)?;
+        let pieces = pieces.map(|piece| match piece {
+            Ok(lines) => Ok(v1::ExportResponse { lines }),
+            Err(error) => Err(status(error)),
+        });
+        reply(Box::pin(pieces))
     }
 }
 

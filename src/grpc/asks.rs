@@ -83,6 +83,10 @@ impl AskService for Api {
         let ask = fields.ask_id(&request.ask_id);
         let ask = fields.done(ask)?;
         let after = request.after_revision;
+        if after.is_some() {
+            self.service.is_of_this_store(&request.incarnation).map_err(status)?;
+        }
+        let incarnation = self.service.incarnation();
         let watch = self.service.watch_ask(&caller, ask, after).await.map_err(status)?;
         let mut last = after;
         let messages = watch.map(move |item| match item {
@@ -98,8 +102,12 @@ impl AskService for Api {
             Ok(WatchMessage::End(revision)) => Ok(Message::End(v1::End { revision })),
             Err(error) => Err(cut(error, last)),
         });
-        let wrap = |message| v1::WatchAskResponse { message: Some(message) };
-        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+        let wrap = move |message| {
+            let is_first = matches!(message, Message::Ask(_));
+            let incarnation = if is_first { incarnation.clone() } else { String::new() };
+            v1::WatchAskResponse { message: Some(message), incarnation }
+        };
+        reply(Box::pin(messages.map(move |message| message.map(&wrap))))
     }
 
     type WatchInboxStream = StreamOf<v1::WatchInboxResponse>;

@@ -45,7 +45,7 @@ fn is_look(call: &str) -> bool {
 /// Whether a call lasts until its caller has enough.
 pub(super) fn is_stream(path: &str) -> bool {
     let call = path.rsplit('/').next().unwrap_or_default();
-    call.starts_with("Watch") || call == "HoldSession" || call == "ServerReflectionInfo"
+    call.starts_with("Watch") || ["HoldSession", "Export", "ServerReflectionInfo"].contains(&call)
 }
 
 /// The calls in flight, and what is owed to those who made them. Cheap to clone; the clones are one.

@@ -36,6 +36,7 @@ pub fn status(error: Error) -> Status {
             let details = info(&[(REVISION, at.to_string())]);
             (Code::OutOfRange, Reason::RevisionAhead, details)
         }
+        Error::OtherHistory => (Code::OutOfRange, Reason::RevisionAhead, info(&[])),
         Error::Unauthenticated(reason, _) => (Code::Unauthenticated, reason, info(&[])),
         Error::Denied(reason, _) => (Code::PermissionDenied, reason, info(&[])),
         Error::Precondition(reason, _) => (Code::FailedPrecondition, reason, info(&[])),
@@ -106,6 +107,7 @@ mod tests {
             (Error::Ambiguous(vec![]), Code::InvalidArgument, Reason::AmbiguousId),
             (Error::NotFound(text()), Code::NotFound, Reason::NotFound),
             (Error::RevisionAhead(3), Code::OutOfRange, Reason::RevisionAhead),
+            (Error::OtherHistory, Code::OutOfRange, Reason::RevisionAhead),
             (
                 Error::Unauthenticated(Reason::NoCredential, text()),
                 Code::Unauthenticated,

@@ -5,8 +5,10 @@ use super::folder::{read_line, write_line};
 use super::{CannotServe, store_failed};
 use crate::store::Store;
 use crate::store::redb::Redb;
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// The store's file, in the data folder.
 pub const STORE: &str = "askway.redb";
@@ -21,8 +23,7 @@ const NOTE: &str = "store.id";
 pub fn open(data: &Path) -> Result<Redb, CannotServe> {
     let (path, note) = (data.join(STORE), data.join(NOTE));
     let known = read_line(&note)?;
-    let is_there = fs::metadata(&path).is_ok_and(|found| found.len() > 0);
-    if known.is_some() && !is_there {
+    if known.is_some() && !is_there(data) {
         return Err(gone(&path, "is missing or empty, and a store was here", &note));
     }
     let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
@@ -33,6 +34,50 @@ pub fn open(data: &Path) -> Result<Redb, CannotServe> {
         Some(_) => Ok(store),
         None => write_line(&note, &store.incarnation()).map(|()| store),
     }
+}
+
+/// Whether there is a store in the folder `data`; a file with nothing in it is none.
+pub fn is_there(data: &Path) -> bool {
+    fs::metadata(data.join(STORE)).is_ok_and(|found| found.len() > 0)
+}
+
+/// Puts a store, whole and synced, into the folder `data`, in one step: whatever stops this, there is the
+/// one that was, or the new one, or no start at all. The one that was is kept beside it; where, is given.
+/// Needs the lock.
+///
+/// # Errors
+///
+/// When it cannot be put there.
+pub fn put(
+    data: &Path,
+    store: NamedTempFile,
+    incarnation: &str,
+) -> Result<Option<PathBuf>, CannotServe> {
+    let path = data.join(STORE);
+    let failed = |error: &io::Error| {
+        CannotServe::new(format!("{} cannot be put in place: {error}", path.display()))
+            .next("look at the folder, then again")
+    };
+    let before = is_there(data).then(|| keep_beside(&path)).transpose().map_err(|e| failed(&e))?;
+    // First: a store that is not the one noted is refused, and never taken for what was here.
+    write_line(&data.join(NOTE), incarnation)?;
+    let put = store.persist(&path).map_err(|error| error.error);
+    let synced = put.and_then(|_| File::open(data)?.sync_all());
+    synced.map_err(|error| failed(&error))?;
+    Ok(before)
+}
+
+/// A second name for the store that is there.
+fn keep_beside(path: &Path) -> io::Result<PathBuf> {
+    for number in 1.. {
+        let beside = path.with_extension(format!("redb.before-{number}"));
+        match fs::hard_link(path, &beside) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(beside),
+        }
+    }
+    unreachable!("there is always another number")
 }
 
 fn gone(path: &Path, what: &str, note: &Path) -> CannotServe {

@@ -10,6 +10,7 @@
 //! taken up is on disk, the socket goes, then the lock. Nothing here is global, so that one process
 //! can start ten. Signals, logging and what is printed: `cli/serve.rs`.
 
+pub mod archive;
 mod folder;
 mod hook;
 mod kept;
@@ -79,7 +80,7 @@ impl Daemon {
     /// When the folder is not fit, another daemon has it, or the store or an address cannot be had.
     pub async fn start(config: &Config) -> Result<Self, CannotServe> {
         folder::private(&config.data)?;
-        let mut lock = Lock::take(config.data.join("askway.lock"))?;
+        let mut lock = Lock::take(lock_file(&config.data))?;
         let (pid, start_time) = (std::process::id(), jiff::Timestamp::now().to_string());
         let mut holder = Holder { pid, start_time, addresses: Vec::new() };
         lock.say(&holder)?;
@@ -169,6 +170,11 @@ impl Daemon {
             CannotServe::new(format!("a listener failed: {error}")).next("askway serve")
         })
     }
+}
+
+/// The file whose lock is the right to a data folder.
+fn lock_file(data: &Path) -> PathBuf {
+    data.join("askway.lock")
 }
 
 /// How to serve: with no more connections than the process has files for.

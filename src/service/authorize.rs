@@ -66,6 +66,7 @@ calls! {
     ListTokens: Namespace by Owner Operator;
     RevokeToken: Namespace by Owner Operator;
     RevokeSession: Session by Host Owner Operator;
+    Export: All by Operator;
 }
 
 /// Who may make a call.
@@ -96,6 +97,8 @@ pub enum About {
     Session,
     /// The people and tokens of a namespace: the caller's own, and for the daemon's user any.
     Namespace,
+    /// All that the daemon keeps.
+    All,
 }
 
 impl Who {

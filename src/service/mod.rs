@@ -6,6 +6,7 @@ mod asks;
 mod authenticate;
 mod authorize;
 mod deliveries;
+mod export;
 mod inbox;
 mod latest;
 mod lists;
@@ -24,8 +25,8 @@ pub use deliveries::{TAKE_MAX, Taken, Worker, unread};
 pub use lists::{AskFilter, AskPage, AskScope, Way};
 pub use presence::Away;
 pub use rates::{
-    ASKS_A_MINUTE, ASKS_A_MINUTE_MAX, ASKS_A_MINUTE_MIN, CALLS_A_PRINCIPAL, InFlight, Rates,
-    STREAMS_A_PRINCIPAL,
+    ASKS_A_MINUTE, ASKS_A_MINUTE_MAX, ASKS_A_MINUTE_MIN, CALLS_A_PRINCIPAL, EXPORTS, InFlight,
+    Rates, STREAMS_A_PRINCIPAL,
 };
 pub use reads::{PAGE, PAGE_MAX, Status};
 pub use receipt::{Presence, Receipt, Verdict};
@@ -51,6 +52,7 @@ use rates::Counts;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What keeps a session held; see [`Service::hold`].
 pub type Hold = HoldGuard;
@@ -119,6 +121,7 @@ pub struct Service {
     attached: Attached,
     latest: Latest,
     counts: Counts,
+    exporting: Arc<Semaphore>,
     start_time: Timestamp,
 }
 
@@ -147,7 +150,8 @@ impl Service {
         let (settings, start_time) = (Arc::new(settings), engine.now());
         let (attached, latest) = (Attached::default(), Latest::default());
         let counts = Counts::new(settings.rates, engine.clone());
-        Ok(Self { engine, settings, attached, latest, counts, start_time })
+        let exporting = Arc::new(Semaphore::new(EXPORTS));
+        Ok(Self { engine, settings, attached, latest, counts, exporting, start_time })
     }
 
     /// Begins to stop: every stream ends with [`Error::stopping`], every new call is answered so.

@@ -28,8 +28,10 @@ pub const ASKS_A_MINUTE: u32 = 600;
 pub const ASKS_A_MINUTE_MIN: u32 = 1;
 /// The most: by then the disk is what bounds it.
 pub const ASKS_A_MINUTE_MAX: u32 = 1_000_000;
+/// Exports at once: while one is read, what is removed keeps its room in the file.
+pub const EXPORTS: usize = 1;
 /// How long a principal should wait that has as many calls in flight as it may have.
-const RETRY: Duration = Duration::from_millis(500);
+pub(super) const RETRY: Duration = Duration::from_millis(500);
 /// Trees whose rate is remembered before those that have been quiet are forgotten.
 const TREES_REMEMBERED: usize = 4_096;
 

@@ -85,7 +85,7 @@ impl Service {
 }
 
 /// What a stream rests on: the caller's token.
-struct Access {
+pub(super) struct Access {
     secret: SecretHash,
     /// Woken when anything is written of the token.
     changed: Subscription,
@@ -96,12 +96,18 @@ struct Access {
 
 impl Access {
     /// None on the socket, where there is no token to be taken away.
-    fn of(service: &Service, caller: &Caller) -> Option<Self> {
+    pub(super) fn of(service: &Service, caller: &Caller) -> Option<Self> {
         let bearer = caller.token.as_ref()?;
         let changed = service.subscribe(Topic::Credential(bearer.secret));
         // It may have been revoked after it was looked at and before it was waited on.
         let stale = true;
         Some(Self { secret: bearer.secret, changed, expire_time: bearer.expire_time, stale })
+    }
+
+    /// Looks at the token, whether it was written or not.
+    pub(super) async fn check_now(&mut self, service: &Service) -> Result<(), Error> {
+        self.stale = true;
+        self.check(service).await
     }
 
     /// Looks at the token, where that is needed.

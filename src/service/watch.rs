@@ -63,6 +63,24 @@ pub enum DeliveryMessage {
 }
 
 impl Service {
+    /// Which store this is: revisions are its own.
+    pub fn incarnation(&self) -> String {
+        self.engine.store().incarnation()
+    }
+
+    /// Whether a revision seen in the store of this incarnation says anything of this one; in none, it
+    /// is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// When it was another one.
+    pub fn is_of_this_store(&self, incarnation: &str) -> Result<(), Error> {
+        match incarnation.is_empty() || incarnation == self.incarnation() {
+            true => Ok(()),
+            false => Err(Error::OtherHistory),
+        }
+    }
+
     /// Watches an ask from after a revision; from now, where none is given.
     ///
     /// # Errors

@@ -76,6 +76,7 @@ pub struct Export {
     first: Option<Header>,
     // None once the last line was given.
     tally: Option<Tally>,
+    end: Option<End>,
 }
 
 impl Export {
@@ -92,7 +93,12 @@ impl Export {
     pub fn begin(snapshot: Box<dyn Snapshot>, incarnation: String) -> Self {
         let written_by = concat!("askway ", env!("CARGO_PKG_VERSION")).into();
         let header = Header { askway_export: FORM, schema: SCHEMA, written_by, incarnation };
-        Self { snapshot, first: Some(header), tally: Some(Tally::default()) }
+        Self { snapshot, first: Some(header), tally: Some(Tally::default()), end: None }
+    }
+
+    /// Its last line, once that was given.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
     }
 
     /// The next lines, whole; none after the last.
@@ -108,7 +114,9 @@ impl Export {
         }
         let records = self.snapshot.next(AT_ONCE).await?;
         if records.is_empty() {
-            line(&mut lines, &Last::End(tally.end()))?;
+            let end = tally.end();
+            line(&mut lines, &Last::End(end.clone()))?;
+            self.end = Some(end);
             return Ok(Some(lines));
         }
         for record in &records {

@@ -7,6 +7,7 @@ use askway::error::{Error, Reason};
 use askway::service::{AskFilter, AskScope, Verdict};
 use askway::session::{Manner, Session};
 use askway::store::mem::Mem;
+use askway::store::snapshot::Snapshot;
 use askway::store::{
     Batch, Change, Committed, Due, Fault, Key, Listing, ReceiptKey, Record, Scope, SessionScope,
     Store, StoredReceipt,

@@ -7,6 +7,7 @@ mod declines;
 mod defaults;
 mod deliveries;
 mod faults;
+mod golden;
 mod hosts;
 mod limits;
 mod lists;

@@ -84,9 +84,14 @@ impl Daemon {
     pub fn start_with(file: &str, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         if !file.is_empty() {
-            fs::create_dir(data(&folder)).expect("a data folder");
-            fs::write(data(&folder).join("askway.toml"), file).expect("a file");
+            fs::create_dir(data_of(&folder)).expect("a data folder");
+            fs::write(data_of(&folder).join("askway.toml"), file).expect("a file");
         }
+        Self::on(folder, flags)
+    }
+
+    /// On a folder that holds something already.
+    pub fn on(folder: TempDir, flags: &[&str]) -> Self {
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
         let (child, ready) = spawn(&folder, &flags);
         Self { folder, flags, child, ready }
@@ -97,7 +102,7 @@ impl Daemon {
     }
 
     pub fn data(&self) -> PathBuf {
-        data(&self.folder)
+        data_of(&self.folder)
     }
 
     pub fn socket(&self) -> PathBuf {
@@ -193,7 +198,8 @@ impl Drop for Daemon {
     }
 }
 
-fn data(folder: &TempDir) -> PathBuf {
+/// The data folder of a daemon on this folder.
+pub fn data_of(folder: &TempDir) -> PathBuf {
     folder.path().join("data")
 }
 
@@ -221,7 +227,7 @@ pub fn first_line(out: &mut ChildStdout) -> String {
 fn spawn(folder: &TempDir, flags: &[String]) -> (Child, Value) {
     let log = folder.path().join("log");
     let log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
-    let mut command = command(&data(folder), &["serve", "--json"]);
+    let mut command = command(&data_of(folder), &["serve", "--json"]);
     command.args(flags).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().expect("it starts");
     let stdout = child.stdout.take().expect("its output is piped");

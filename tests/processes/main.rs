@@ -1,6 +1,7 @@
 //! The program as a process: what it prints, which codes it ends with, what signals do to it. Each test
 //! has a data folder and a daemon of its own; nothing waits by sleeping.
 
+mod admin;
 mod agents;
 mod canary;
 mod command_line;

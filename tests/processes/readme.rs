@@ -30,7 +30,7 @@ enum How {
 }
 
 /// Every line of the README that runs askway.
-const LINES: [(&str, How); 25] = [
+const LINES: [(&str, How); 27] = [
     ("askway serve", How::Elsewhere),
     ("askway run --as lead -- ./lead.sh", How::Runs("lead.sh")),
     ("askway run --background --as worker -- ./worker.sh", How::Runs("worker.sh")),
@@ -49,6 +49,8 @@ const LINES: [(&str, How); 25] = [
     ("askway serve --listen 0.0.0.0:7700 --tls-cert cert.pem --tls-key key.pem", How::Elsewhere),
     ("source <(askway completions bash)", How::Elsewhere),
     ("askway man --out ~/.local/share/man/man1", How::Elsewhere),
+    ("askway admin backup monday.redb", How::Person),
+    ("askway admin verify monday.redb", How::Person),
     ("askway show ask_8f3k", How::Person),
     ("askway answer ask_8f3k SQLite", How::Person),
     ("askway decline ask_8f3k -m \"neither; use the one we have\"", How::Person),

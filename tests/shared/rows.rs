@@ -150,6 +150,7 @@ pub fn request(call: &str, about: &About, request_id: &str) -> Vec<u8> {
         "CreateToken" => of!(CreateTokenRequest { request_id, principal: person() }),
         "ListTokens" => of!(ListTokensRequest {}),
         "RevokeToken" => of!(RevokeTokenRequest { request_id, token_id }),
+        "Export" => of!(ExportRequest {}),
         "RevokeSession" => of!(RevokeSessionRequest { request_id, session_id }),
         other => panic!("{other} has no row; say here how it is called"),
     }

@@ -119,6 +119,19 @@ impl Out {
         self.noted(written)
     }
 
+    /// Bytes as they are: what programs read.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.broken {
+            return Ok(());
+        }
+        let written = self.sink.write_all(bytes);
+        self.noted(written)
+    }
+
     /// The same, and nothing at all where there is none.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use super::recorder::{Kind, Recorder, Recording};
 use super::tests::{kept, next};
 use super::{Disk, EIO, ENOSPC, Plan, Steps};
-use crate::store::redb::Redb;
+use crate::store::redb::{Checked, Redb};
 use crate::store::suite::{Dice, World};
 use crate::store::{Batch, Fault, Store};
 use std::num::NonZero;
@@ -208,9 +208,8 @@ impl Run {
         let repair = disk.taken();
         // Of some, every page and what redb knows of the free ones; and that it goes on.
         if dice.one_in(8) {
-            let mut database =
-                ::redb::Database::builder().create_with_backend(disk.clone()).unwrap();
-            assert!(database.check_integrity().unwrap(), "it was not whole");
+            let looked = Checked::look(disk.clone()).await;
+            looked.unwrap_or_else(|fault| panic!("it was not whole: {fault}"));
         }
         if dice.one_in(8) && found as usize + 2 == self.told.len() {
             let store = open(&disk).unwrap();

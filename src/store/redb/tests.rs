@@ -72,7 +72,8 @@ async fn a_file_is_looked_over_and_not_written_to() {
 #[tokio::test]
 async fn what_is_derived_and_says_something_else_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let breaks: [(&str, fn(&mut Tables<tables::Writing<'_>>)); 7] = [
+    type Break = fn(&mut Tables<tables::Writing<'_>>);
+    let breaks: [(&str, Break); 7] = [
         ("live", |t| drop(t.live.pop_first().unwrap().unwrap())),
         ("retire", |t| drop(t.retire.pop_first().unwrap().unwrap())),
         ("a foreign removal", |t| drop(t.retire.insert(&[7; 20], ()).unwrap())),

@@ -105,7 +105,7 @@ async fn a_stream_that_nobody_reads_is_cut_and_one_that_is_idle_is_not() {
     let path = "/askway.v1.AskService/WatchAsk";
     let headers = call(&authority, path, &[("authorization", &bearer)]);
     for (stream, ask) in [(1, &small), (3, &large), (5, &large)] {
-        let request = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+        let request = v1::WatchAskRequest { ask_id: ask.id.clone(), ..Default::default() };
         raw.send(&frame(HEADERS, END_HEADERS, stream, &headers)).await;
         raw.send(&frame(DATA, END_STREAM, stream, &message(false, &request.encode_to_vec()))).await;
     }

@@ -85,7 +85,7 @@ async fn every_malformed_field_of_every_call_on_asks_is_named_at_once() {
     wrong!(asks.list_events(v1::ListEventsRequest {
         ask_id: ask_id(), after_revision: 0, page_size: u32::MAX,
     }) names "ask_id", "page_size");
-    wrong!(asks.watch_ask(v1::WatchAskRequest { ask_id: ask_id(), after_revision: None })
+    wrong!(asks.watch_ask(v1::WatchAskRequest { ask_id: ask_id(), ..Default::default() })
         names "ask_id");
     wrong!(asks.watch_inbox(v1::WatchInboxRequest { scope: -3, ..Default::default() }) names "scope");
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod credentials;
+mod export;
 mod fields;
 mod in_agent;
 mod line;

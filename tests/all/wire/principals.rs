@@ -173,6 +173,7 @@ fn by_kind() -> String {
             About::Ask => "an ask it may know of",
             About::Session => "a session near it",
             About::Namespace => "a namespace",
+            About::All => "all that is kept",
         };
         let row = Who::ALL.each_ref().map(may);
         let _ = writeln!(table, "| {call:?} | {about} | {} |", row.join(" | "));

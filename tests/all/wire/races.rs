@@ -107,7 +107,7 @@ async fn watches_that_are_dropped_unread_do_not_hold_up_their_connection() {
     let ask = accepted(worker.client.ask(ask).await.unwrap());
     let mut asks = AskServiceClient::new(stop::channel(&daemon, 1 << 20).await);
     let request = || {
-        let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+        let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), ..Default::default() };
         stop::with_owner(&daemon, watch)
     };
     let mut kept = asks.watch_ask(request()).await.unwrap().into_inner();

@@ -383,7 +383,7 @@ async fn revision_ahead() -> String {
     let scene = Scene::new().await;
     let mut asks = AskServiceClient::new(stop::channel(&scene.daemon, 1 << 16).await);
     let after_revision = Some(scene.ask.revision + 1);
-    let request = v1::WatchAskRequest { ask_id: scene.id(), after_revision };
+    let request = v1::WatchAskRequest { ask_id: scene.id(), after_revision, ..Default::default() };
     let request = stop::with_owner(&scene.daemon, request);
     fault(asks.watch_ask(request).await.map_err(ClientError::from))
 }

@@ -3,6 +3,7 @@
 use super::line::Line;
 use super::*;
 use askway::client::Watched;
+use askway::grpc::v1::ask_service_client::AskServiceClient;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_stream::StreamExt;
@@ -127,6 +128,31 @@ async fn a_watch_of_a_history_that_is_not_there_begins_anew() {
     let mut watch = worker.client.watch_ask(&ask.id, Some(99));
     let first = watch.next().await.unwrap().unwrap();
     assert!(matches!(first, Watched::Ask(whole) if *whole == ask));
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn a_revision_of_a_store_that_was_restored_since_is_told_apart() {
+    let daemon = Daemon::start().await;
+    let worker = daemon.root(daemon.tcp()).await;
+    let ask = worker.ask("which?").await;
+    let mut asks = AskServiceClient::new(stop::channel(&daemon, 1 << 16).await);
+    let of = |incarnation: &str, after_revision| v1::WatchAskRequest {
+        ask_id: ask.id.clone(),
+        after_revision,
+        incarnation: incarnation.into(),
+    };
+    let owned = |request| stop::with_owner(&daemon, request);
+    let mut first = asks.watch_ask(owned(of("", None))).await.unwrap().into_inner();
+    let first = first.message().await.unwrap().unwrap();
+    assert!(!first.incarnation.is_empty());
+    let same = asks.watch_ask(owned(of(&first.incarnation, Some(1)))).await;
+    assert!(same.is_ok(), "{same:?}");
+    let other = asks.watch_ask(owned(of("before", Some(1)))).await.unwrap_err();
+    assert_eq!(other.code(), tonic::Code::OutOfRange);
+    assert!(other.message().contains("restored"), "{other:?}");
+    // Whoever has seen nothing yet has nothing to lose.
+    assert!(asks.watch_ask(owned(of("before", None))).await.is_ok());
     daemon.stop().await;
 }
 

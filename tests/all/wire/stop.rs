@@ -31,7 +31,7 @@ pub(super) async fn watch(
     ask: &v1::Ask,
     window: u32,
 ) -> Streaming<v1::WatchAskResponse> {
-    let request = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+    let request = v1::WatchAskRequest { ask_id: ask.id.clone(), ..Default::default() };
     let mut asks = AskServiceClient::new(channel(daemon, window).await);
     asks.watch_ask(with_owner(daemon, request)).await.unwrap().into_inner()
 }

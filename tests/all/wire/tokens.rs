@@ -99,7 +99,7 @@ async fn every_stream_of_a_revoked_token_is_cut_and_no_other() {
     let (secret, token) = daemon.token("", person, None).await;
     let channel = tonic::transport::Endpoint::from_shared(daemon.tcp().to_string()).unwrap();
     let mut asks = AskServiceClient::new(channel.connect().await.unwrap());
-    let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+    let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), ..Default::default() };
     let inbox = v1::WatchInboxRequest::default();
     let watched = asks.watch_ask(bearer(watch.clone(), &secret)).await.unwrap().into_inner();
     let inbox = asks.watch_inbox(bearer(inbox, &secret)).await.unwrap().into_inner();
@@ -206,7 +206,7 @@ async fn every_stream_of_a_session_is_cut_when_it_ends_and_no_other() {
     let channel = channel.connect().await.unwrap();
     let mut asks = AskServiceClient::new(channel.clone());
     let mut sessions = SessionServiceClient::new(channel);
-    let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), after_revision: None };
+    let watch = v1::WatchAskRequest { ask_id: ask.id.clone(), ..Default::default() };
     let kept = asks.watch_ask(bearer(watch.clone(), &worker.token)).await.unwrap().into_inner();
     let watched = asks.watch_ask(bearer(watch, &lead.token)).await.unwrap().into_inner();
     let inbox = bearer(v1::WatchInboxRequest::default(), &lead.token);

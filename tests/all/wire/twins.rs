@@ -195,6 +195,10 @@ async fn script(daemon: Daemon, other: Option<About>) -> Vec<(String, Vec<u8>)> 
             if row.name == "WatchDeliveries" && ["asked", "local"].contains(&who.0) {
                 continue;
             }
+            // All that is kept is every namespace's, and the daemon's own user's alone.
+            if row.name == "Export" && who.0 == "local" {
+                continue;
+            }
             // The daemon's own user alone may reach into every namespace.
             if who.0 != "local" {
                 told.call(row, who, &foreign, "theirs").await;
@@ -249,7 +253,7 @@ async fn resumed(told: &mut Told, callers: &Callers<'_>, foreign: &About, row: &
     for who in callers.iter().filter(|who| who.0 != "local") {
         for after_revision in [Some(1), Some(1_000)] {
             let ask_id = foreign.ask.id.clone();
-            let watch = v1::WatchAskRequest { ask_id, after_revision };
+            let watch = v1::WatchAskRequest { ask_id, after_revision, ..Default::default() };
             told.send(row, who, watch.encode_to_vec(), "theirs, taken up").await;
         }
     }

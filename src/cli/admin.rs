@@ -1,0 +1,215 @@
+//! `askway admin`: copies of all that the daemon keeps. While it runs it is asked for them, on its
+//! socket; where it does not, the data folder is read under its lock. What is done to files:
+//! [`archive`](crate::serve::archive).
+
+use super::context::host_client;
+use super::file::is_stdin;
+use super::{Exit, Failure, Out, agents, place};
+use crate::serve::archive::{self, Lines, Summary};
+use serde_json::json;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use tokio::io::AsyncReadExt;
+use tokio_stream::StreamExt;
+
+const HELP: &str = "\
+Examples:
+  askway admin backup monday.redb
+  askway admin verify monday.redb
+  askway admin restore monday.redb
+  askway admin check
+  askway admin export --out all.jsonl
+  askway admin import all.jsonl
+
+Backup and export work while the daemon runs; check, restore and import need it stopped. A copy holds
+all asks of every namespace, and no token, only their fingerprints: tokens that were good stay good.
+What is restored is a store of its own: whoever has seen more of the one before is told so.";
+
+/// Bytes read of a file at once.
+const PIECE: usize = 64 * 1024;
+
+/// What to do with copies.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Deed {
+    /// Copy all that is kept to a new file, and look it over
+    Backup(To),
+    /// Look a copy over, and change nothing
+    Verify {
+        /// The copy
+        file: PathBuf,
+    },
+    /// Put a copy into the data folder
+    Restore(From),
+    /// Look the data folder's store over, and change nothing
+    Check,
+    /// Print all that is kept, as lines of JSON
+    Export {
+        /// Write it to this new file, for you alone, instead of to stdout
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Put what was exported into the data folder
+    Import(From),
+}
+
+#[derive(Debug, clap::Args)]
+struct To {
+    /// The new file
+    file: PathBuf,
+    /// Also where there is one
+    #[arg(long)]
+    replace: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct From {
+    /// The copy; for what was exported, `-` is stdin
+    file: PathBuf,
+    /// Also where there is a store, which is kept beside it
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Does it.
+pub(super) async fn run(args: Args, is_named: bool, out: &mut Out) -> Result<Exit, Failure> {
+    if let Some(marker) = agents::marker().filter(|_| !is_named) {
+        return Err(agents::refused(marker));
+    }
+    let data = place::data()?;
+    match args.deed {
+        Deed::Backup(To { file, replace }) => {
+            let summary = archive::backup(source(&data).await?, &file, replace).await?;
+            say(out, "copied", &file, &summary, None)
+        }
+        Deed::Verify { file } => {
+            let summary = archive::verify(&file).await?;
+            say(out, "whole:", &file, &summary, None)
+        }
+        Deed::Check => {
+            let summary = archive::check(&data).await?;
+            say(out, "whole:", &data, &summary, None)
+        }
+        Deed::Restore(From { file, replace }) => {
+            let (summary, before) = archive::restore(&data, &file, replace).await?;
+            say(out, "restored", &data, &summary, before.as_deref())
+        }
+        Deed::Import(From { file, replace }) => {
+            let (summary, before) = archive::import(&data, lines_of(file).await?, replace).await?;
+            say(out, "imported", &data, &summary, before.as_deref())
+        }
+        Deed::Export { out: file } => export(source(&data).await?, file, out).await,
+    }
+}
+
+/// All that is kept: by the daemon where one has the folder, or where its address is given.
+async fn source(data: &Path) -> Result<Lines, Failure> {
+    let is_told = std::env::var_os(place::ADDRESS_VAR).is_some_and(|told| !told.is_empty());
+    if !is_told {
+        match archive::lines_of_folder(data).await {
+            Err(cannot) if cannot.reason == "HELD" => {}
+            lines => return Ok(lines?),
+        }
+    }
+    let pieces = host_client(&place::address(data)?, data)?.export().await?;
+    Ok(Box::pin(pieces.map(|piece| piece.map_err(|error| error.to_string()))))
+}
+
+/// What a file holds, or stdin, in pieces.
+async fn lines_of(path: PathBuf) -> Result<Lines, Failure> {
+    let file: Box<dyn tokio::io::AsyncRead + Send + Unpin> = match is_stdin(&path) {
+        true => Box::new(tokio::io::stdin()),
+        false => {
+            let opened = tokio::fs::File::open(&path).await;
+            Box::new(opened.map_err(|error| Failure::io(path.display(), &error))?)
+        }
+    };
+    Ok(Box::pin(futures_util::stream::unfold(file, |mut file| async move {
+        let mut piece = vec![0; PIECE];
+        match file.read(&mut piece).await {
+            Ok(0) => None,
+            Ok(count) => {
+                piece.truncate(count);
+                Some((Ok(piece), file))
+            }
+            Err(error) => Some((Err(error.to_string()), file)),
+        }
+    })))
+}
+
+async fn export(mut lines: Lines, to: Option<PathBuf>, out: &mut Out) -> Result<Exit, Failure> {
+    let cut =
+        |why: String| Failure::new(Exit::Unavailable, "CUT_SHORT", why).then("the same again");
+    let Some(path) = to else {
+        if std::io::stdout().is_terminal() {
+            let message = "all that is kept is not for a terminal to show";
+            return Err(Failure::usage(message).then("askway admin export --out FILE"));
+        }
+        while let Some(piece) = lines.next().await {
+            out.bytes(&piece.map_err(cut)?)?;
+        }
+        return match out.flush()? {
+            true => Ok(Exit::Done),
+            false => Err(cut("nobody read it to its end".into())),
+        };
+    };
+    let failed = |error: &std::io::Error| Failure::io(path.display(), error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let mut file = file.map_err(|error| failed(&error))?;
+    while let Some(piece) = lines.next().await {
+        file.write_all(&piece.map_err(cut)?).map_err(|error| failed(&error))?;
+    }
+    file.as_file().sync_all().map_err(|error| failed(&error))?;
+    file.persist_noclobber(&path).map_err(|error| failed(&error.error))?;
+    match out.json {
+        true => out.object(&json!({ "file": path.display().to_string() }))?,
+        false => out.line(&format!("exported to {}", path.display()))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn say(
+    out: &mut Out,
+    what: &str,
+    place: &Path,
+    summary: &Summary,
+    before: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let Summary { counts, bytes, incarnation } = summary;
+    let place = place.display().to_string();
+    if out.json {
+        out.object(&json!({
+            "place": place,
+            "asks": counts.asks,
+            "open": counts.open,
+            "events": counts.events,
+            "sessions": counts.sessions,
+            "others": counts.others,
+            "bytes": bytes,
+            "incarnation": incarnation,
+            "before": before.map(|before| before.display().to_string()),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    out.line(&format!(
+        "{what} {place}: {} asks ({} open), {} events, {} sessions, {} other records, {} KiB",
+        counts.asks,
+        counts.open,
+        counts.events,
+        counts.sessions,
+        counts.others,
+        bytes.div_ceil(1024),
+    ))?;
+    if let Some(before) = before {
+        out.note(&format!("what was there is kept as {}", before.display()));
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
