@@ -116,6 +116,9 @@ fn log_to_stderr(levels: &str) {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    // Taken and not looked at: a file that may grow no further is a full disk, which the store says and
+    // outlives, and no reason to be killed.
+    _full: Signal,
 }
 
 impl Signals {
@@ -126,7 +129,8 @@ impl Signals {
             })
         };
         let terminate = listen(SignalKind::terminate())?;
-        Ok(Self { terminate, interrupt: listen(SignalKind::interrupt())? })
+        let full = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        Ok(Self { terminate, interrupt: listen(SignalKind::interrupt())?, _full: listen(full)? })
     }
 
     /// The number of the next one.

@@ -8,6 +8,7 @@ mod command_line;
 mod complete;
 mod daemon;
 mod deliveries;
+mod disk;
 mod demo;
 mod hostile;
 mod identity;
