@@ -120,7 +120,9 @@ pub fn turn(page: &mut Page, turn: &v1::Turn, now: i64) {
     let unread = if turn.unread { " (unread)" } else { "" };
     let by = actor(turn.by.as_ref());
     let typed = words::in_agent(turn.in_agent);
-    page.own(&format!("{by}{typed} said {}{unread}:", past(turn.say_time, now)));
+    let worth = words::assurance(turn.assurance());
+    let worth = worth.map(|worth| format!(" (assurance {worth})")).unwrap_or_default();
+    page.own(&format!("{by}{worth}{typed} said {}{unread}:", past(turn.say_time, now)));
     page.theirs(&turn.text);
 }
 
