@@ -211,7 +211,12 @@ async fn revoke(args: Revoke, context: &Context, out: &mut Out) -> Result<Exit, 
     };
     let request = v1::RevokeTokenRequest { request_id, token_id: token_id.clone(), namespace };
     let response = client.revoke_token(request).await?;
-    said(response.receipt, out, &format!("revoked {token_id}"))
+    let also = response.also_revoked_token_ids;
+    let exit = said(response.receipt, out, &format!("revoked {token_id}"))?;
+    if !also.is_empty() {
+        out.note(&format!("revoked with it, since it made them: {}", also.join(", ")));
+    }
+    Ok(exit)
 }
 
 /// Whether an id begins so, with its `tok_` or without.

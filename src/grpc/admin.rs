@@ -133,7 +133,8 @@ impl AdminService for Api {
         let named = ("token_id", request.token_id);
         let (id, namespace, token) = about(&request.request_id, &request.namespace, named)?;
         let done = self.service.revoke_token(&caller, id, namespace, token).await;
-        reply(v1::RevokeTokenResponse { receipt: receipt(done)? })
+        let also = done.iter().flat_map(|done| &done.revoked).map(ToString::to_string).collect();
+        reply(v1::RevokeTokenResponse { receipt: receipt(done)?, also_revoked_token_ids: also })
     }
 
     async fn revoke_session(

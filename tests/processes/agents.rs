@@ -46,6 +46,15 @@ fn what_a_person_does_is_refused_there_until_a_person_is_named() {
         by_agent(&daemon, line).ends(0);
     }
     by_agent(&daemon, &["--as-person", "owner", "person", "add", "ann"]).ends(0);
+    let create = ["--as-person", "owner", "token", "create", "--person", "ann"];
+    let made = by_agent(&daemon, &create).ends(0).json();
+    assert_eq!(made["token"]["in_agent"], true, "who made it there is told by the list: {made}");
+    let list = Said::by(&mut daemon.command(&["token", "ls"])).ends(0);
+    assert!(
+        list.out.contains("by the host local (typed in an agent's environment)"),
+        "{}",
+        list.out
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod credentials;
 mod fields;
 mod in_agent;
 mod line;
+mod lineage;
 mod mischief;
 mod namespaces;
 mod people;
