@@ -169,8 +169,10 @@ impl Service {
         let done = self.on_roster(caller, Call::CreateToken, request, payload, deed).await?;
         if let (Some(token), false) = (&done.token, done.replayed) {
             let (id, in_agent) = (token.id.map(tracing::field::display), caller.in_agent);
-            let (by, whose) = (caller.spelled(), format!("{principal:?}"));
-            tracing::info!(id, whose, by, in_agent, %namespace, "a token was made");
+            let whose =
+                Caller { principal, namespace: namespace.clone(), ..caller.clone() }.spelled();
+            let by = caller.spelled();
+            tracing::info!(id, whose, by, in_agent, "a token was made");
         }
         let token = done.token.ok_or_else(|| {
             Error::NotFound("the token of this request was revoked since".to_owned())
@@ -243,6 +245,34 @@ impl Service {
         self.engine.revoke_below(id).await?;
         let session = self.session(id).await?.unwrap_or(session);
         Ok((session, done.into()))
+    }
+
+    /// Whether there is the namespace that `caller` names. Who may name none but their own is told of
+    /// none by the call itself.
+    ///
+    /// # Errors
+    ///
+    /// Not found; unavailable.
+    pub async fn knows(&self, caller: &Caller, named: Option<&Namespace>) -> Result<(), Error> {
+        let Some(named) = named.filter(|named| **named != caller.namespace) else { return Ok(()) };
+        if !caller.is_operator() || self.roster(named).await?.is_some() {
+            return Ok(());
+        }
+        let how = "whoever means to make it says so: --new-namespace";
+        Err(Error::NotFound(format!("no namespace {named}; {how}")))
+    }
+
+    /// The namespaces beside `default`, for the daemon's own user; nobody else is told of any.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn namespaces(&self, caller: &Caller) -> Result<Vec<Namespace>, Error> {
+        if !caller.is_operator() {
+            return Ok(Vec::new());
+        }
+        let roster = self.roster(&Namespace::default()).await?;
+        Ok(roster.map(|roster| roster.namespaces.iter().cloned().collect()).unwrap_or_default())
     }
 
     async fn on_roster(
