@@ -226,8 +226,10 @@ impl Config {
         let mut faults = told.faults;
         let socket = listen::socket_path(&data, socket, &mut faults);
         let has_tls = tls.iter().any(Option::is_some);
+        let said_of_tls = tls.iter().flatten().map(|(said, _)| said.clone()).next();
         let tls = listen::tls(&data, tls, &mut faults);
         let listen = listen::address(listen, has_tls, &mut faults);
+        listen::told_if_idle((said_of_tls, listen_names.is_some()), listen, has_tls, &mut faults);
         let bounds = bounds::read(&root, source, &mut faults);
         let route_timeout = route_timeout.unwrap_or(limits::ROUTE_TIMEOUT);
         let routes = routes::read(&root, source, route_timeout, &mut faults);
