@@ -83,11 +83,20 @@ pub fn address(data: &Path) -> Result<Address, Failure> {
                         .then("export ASKWAY_CLIENT_CERT=FILE ASKWAY_CLIENT_KEY=FILE"));
                 }
             };
-            address.with_tls(pem(CA_VAR)?, identity).map_err(wrong)
+            address.with_tls(pem(CA_VAR)?, identity).map_err(|why| {
+                let (cert, key) = (CLIENT_CERT_VAR, CLIENT_KEY_VAR);
+                Failure::usage(format!("{CA_VAR}, or {cert} and {key}: {why}"))
+                    .then(format!("export {cert}=FILE {key}=FILE, a certificate and the key of it"))
+            })
         }
         Ok(_) | Err(env::VarError::NotPresent) => Ok(Address::Unix(data.join(SOCKET))),
         Err(env::VarError::NotUnicode(_)) => Err(wrong("it is not text".into())),
     }
+}
+
+/// Whether the daemon is called by TLS.
+pub(super) fn is_with_tls() -> bool {
+    env::var(ADDRESS_VAR).is_ok_and(|address| address.starts_with("https://"))
 }
 
 /// What is in the file that a variable names; none where it is not set.
@@ -99,11 +108,20 @@ fn pem(variable: &str) -> Result<Option<Vec<u8>>, Failure> {
         CLIENT_KEY_VAR => (Path::new(&path), files::Kind::Key),
         _ => (Path::new(&path), files::Kind::Certificates),
     };
-    files::read(path, kind, files::PEM_BYTES).map(Some).map_err(|unfit| {
-        let next = || format!("export {variable}=FILE, in PEM");
-        Failure::usage(format!("{variable}: {} {unfit}", path.display()))
-            .then(unfit.remedy(path).unwrap_or_else(next))
-    })
+    let failed = |why: String, next: Option<String>| {
+        let next = next.unwrap_or_else(|| format!("export {variable}=FILE, in PEM"));
+        Failure::usage(format!("{variable}: {} {why}", path.display())).then(next)
+    };
+    let text = files::read(path, kind, files::PEM_BYTES);
+    let text = text.map_err(|unfit| failed(unfit.to_string(), unfit.remedy(path)))?;
+    let (what, sign): (_, &[u8]) = match variable {
+        CLIENT_KEY_VAR => ("key", b"PRIVATE KEY-----"),
+        _ => ("certificate", b"-----BEGIN CERTIFICATE-----"),
+    };
+    match text.windows(sign.len()).any(|part| part == sign) {
+        true => Ok(Some(text)),
+        false => Err(failed(format!("holds no {what}"), None)),
+    }
 }
 
 /// Where in the data folder a person's token lies. A name may hold what a file's may not.
