@@ -191,6 +191,22 @@ mod tests {
         }
     }
 
+    /// Root's where the test is not root's, else one that is given to somebody.
+    #[test]
+    fn a_file_of_another_user_is_taken_for_nothing_but_root_for_settings_and_certificates() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        fs::write(&path, "words").expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(65_534), None).expect("root may");
+            assert_eq!(fit(&path), [false; 5], "nobody's");
+        } else {
+            let passwd = KINDS.map(|kind| open(Path::new("/etc/passwd"), kind).is_ok());
+            assert_eq!(passwd, [false, false, true, false, true], "root's");
+        }
+    }
+
     #[test]
     fn a_link_a_pipe_a_folder_and_a_device_are_no_file_and_not_waited_for() {
         let folder = tempfile::tempdir().expect("a folder");
