@@ -98,11 +98,10 @@ fn apply(ask: &mut Ask, event: &Event) {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             ask.expiry.iter_mut().for_each(|expiry| expiry.clock = clock);
         }
-        EventKind::Said { by, text, assurance } => {
+        EventKind::Said { by, text, .. } => {
             // A later turn does not prolong the hold of an earlier one that is still unread.
             let first = matches!(by, Actor::Person(_)) && !has_unread_person(ask);
             say(ask, event, by.clone(), text, true);
-            ask.turns.iter_mut().last().expect("it was just said").assurance = *assurance;
             if first && ask.expiry.is_some() {
                 ask.turn_hold = Some(time + limits::UNREAD_HOLD_MAX);
             }
@@ -215,7 +214,11 @@ fn settle(ask: &mut Ask, event: &Event) {
 
 fn say(ask: &mut Ask, event: &Event, by: Actor, text: &str, unread: bool) {
     let (revision, time, in_agent) = (event.revision, event.time, event.in_agent);
-    let (text, assurance) = (text.to_owned(), None);
+    let assurance = match &event.kind {
+        EventKind::Said { assurance, .. } => *assurance,
+        _ => None,
+    };
+    let text = text.to_owned();
     ask.turns.push(Turn { revision, by, text, time, unread, in_agent, assurance });
 }
 
