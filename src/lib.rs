@@ -12,6 +12,7 @@ pub mod client;
 pub mod config;
 pub mod engine;
 pub mod error;
+pub mod files;
 pub mod grpc;
 pub mod serve;
 pub mod service;

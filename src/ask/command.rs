@@ -186,8 +186,8 @@ pub enum Command {
     Escalate { by: Actor, hop: usize, reason: Option<String>, idle: IdleHops },
     /// The asker takes it back.
     Withdraw { by: SessionRef, note: Option<String> },
-    /// Whoever is asked, or a person, speaks to the asker.
-    Say { by: Actor, text: String },
+    /// Whoever is asked, or a person, speaks to the asker; a person's word is worth `assurance`.
+    Say { by: Actor, text: String, assurance: Option<Assurance> },
     /// The asker speaks back, and may replace the options of its questions; `standing` is a person's
     /// no to what it then asks.
     Reply {
@@ -199,7 +199,7 @@ pub enum Command {
     /// A person was shown this content.
     MarkSeen { by: PersonName, digest: ContentDigest },
     /// A person is on it, for so long; from another claimant only with `take_over`.
-    Claim { by: PersonName, length: Span, take_over: bool },
+    Claim { by: PersonName, length: Span, take_over: bool, assurance: Assurance },
     /// The claimant is not on it any more.
     Release { by: PersonName },
     /// A worker of the asker's takes what is unread, or has it for longer with `extend`.

@@ -91,12 +91,14 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             within("note", note.as_deref().unwrap_or_default(), limits::NOTE_BYTES)?;
             once(EventKind::Withdrawn { by: by.clone(), note: note.clone() })
         }
-        (State::Open, C::Say { by, text }) => {
-            if let Actor::Session(session) = by {
-                whose_turn(ask, session)?;
+        (State::Open, C::Say { by, text, assurance }) => {
+            match by {
+                Actor::Session(session) => whose_turn(ask, session)?,
+                // A person's word holds the expiry, and the asker acts on it.
+                _ => sure(ask, assurance.unwrap_or(Assurance::Local))?,
             }
             turn(ask, text)?;
-            once(EventKind::Said { by: by.clone(), text: text.clone() })
+            once(EventKind::Said { by: by.clone(), text: text.clone(), assurance: *assurance })
         }
         (State::Open, C::Reply { by, text, options, standing }) => {
             only_asker(ask, by)?;
@@ -114,7 +116,9 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             }
             once(EventKind::Seen { by: by.clone(), digest: *digest })
         }
-        (State::Open, C::Claim { by, length, take_over }) => {
+        (State::Open, C::Claim { by, length, take_over, assurance }) => {
+            // It holds every timer.
+            sure(ask, *assurance)?;
             once(claim(ask, by, *length, *take_over, now)?)
         }
         (State::Open, C::Release { by }) => match &ask.claim {

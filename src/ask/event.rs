@@ -67,7 +67,13 @@ pub enum EventKind {
     /// The asker's session was ended, by whom it says.
     Abandoned { by: Actor },
     /// Somebody asked, or a person, spoke.
-    Said { by: Actor, text: String },
+    Said {
+        by: Actor,
+        text: String,
+        /// How surely a person's word is theirs; none of a session's, and where it was not kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        assurance: Option<Assurance>,
+    },
     /// The asker spoke; the content where it changed, the expiry where it started anew.
     Replied { by: SessionRef, text: String, content: Option<Content>, expiry: Option<Expiry> },
     /// A person was shown this content.

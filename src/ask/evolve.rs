@@ -98,7 +98,7 @@ fn apply(ask: &mut Ask, event: &Event) {
             let clock = until.map_or(ExpiryClock::Waits(*why), ExpiryClock::Runs);
             ask.expiry.iter_mut().for_each(|expiry| expiry.clock = clock);
         }
-        EventKind::Said { by, text } => {
+        EventKind::Said { by, text, .. } => {
             // A later turn does not prolong the hold of an earlier one that is still unread.
             let first = matches!(by, Actor::Person(_)) && !has_unread_person(ask);
             say(ask, event, by.clone(), text, true);
@@ -214,7 +214,12 @@ fn settle(ask: &mut Ask, event: &Event) {
 
 fn say(ask: &mut Ask, event: &Event, by: Actor, text: &str, unread: bool) {
     let (revision, time, in_agent) = (event.revision, event.time, event.in_agent);
-    ask.turns.push(Turn { revision, by, text: text.to_owned(), time, unread, in_agent });
+    let assurance = match &event.kind {
+        EventKind::Said { assurance, .. } => *assurance,
+        _ => None,
+    };
+    let text = text.to_owned();
+    ask.turns.push(Turn { revision, by, text, time, unread, in_agent, assurance });
 }
 
 fn has_unread_person(ask: &Ask) -> bool {

@@ -36,6 +36,7 @@ impl Ask {
     fn told_turn(&self, turn: &Turn, room: usize) -> String {
         let who = who(&turn.by);
         let mut told = format!("{who} spoke to you about your ask {}:\n", self.id);
+        told.push_str(worth(turn.assurance));
         told.push_str(typed(turn.in_agent));
         quote(&mut told, &turn.text, room, &self.rest());
         told.push_str("\nYou asked:\n");
@@ -53,11 +54,7 @@ impl Ask {
     fn told_outcome(&self, outcome: &Outcome, room: usize) -> String {
         let mut told = self.who_decided(outcome);
         told.push('\n');
-        told.push_str(match outcome.assurance {
-            None => "",
-            Some(Assurance::Local) => "Assurance: local (by a token in the daemon's folder).\n",
-            Some(Assurance::Token) => "Assurance: token (by a token made for them alone).\n",
-        });
+        told.push_str(worth(outcome.assurance));
         told.push_str(typed(outcome.in_agent));
         if let Some(note) = &outcome.note {
             told.push_str("They said:\n");
@@ -156,6 +153,15 @@ fn who(actor: &Actor) -> String {
 }
 
 /// What an asker must know of words that were typed where agents type.
+/// How surely a person's word is theirs; nothing where it is no person's.
+fn worth(assurance: Option<Assurance>) -> &'static str {
+    match assurance {
+        None => "",
+        Some(Assurance::Local) => "Assurance: local (by a token in the daemon's folder).\n",
+        Some(Assurance::Token) => "Assurance: token (by a token made for them alone).\n",
+    }
+}
+
 fn typed(in_agent: bool) -> &'static str {
     match in_agent {
         true => "It was typed in an agent's environment: an agent may have typed it.\n",

@@ -177,6 +177,9 @@ pub struct Turn {
     /// Whether it is a person's, typed in an agent's environment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_agent: bool,
+    /// How surely a person's word is theirs; none of a session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
 }
 
 impl Ask {

@@ -30,6 +30,8 @@ pub struct Context {
     is_named: bool,
     /// Where a coding agent runs its commands: the variable that says so.
     marker: Option<&'static str>,
+    /// Whether an agent may be who types: there is a marker, or a session's token.
+    in_agent: bool,
     /// The data folder.
     pub data: PathBuf,
 }
@@ -62,7 +64,7 @@ impl Context {
         let is_session = token.kind() == Kind::Session;
         let client = Client::new(address, Some(token)).with_patience(PATIENCE);
         let client = client.typed_in_agent(in_agent);
-        Ok(Self { client, is_session, has_own_token, person, is_named, marker, data })
+        Ok(Self { client, is_session, has_own_token, person, is_named, marker, in_agent, data })
     }
 
     /// The same, where what is typed is a person's to do, and an agent may be who types it.
@@ -146,7 +148,11 @@ impl Context {
     pub(super) fn as_host(&self) -> Result<Client, Failure> {
         match self.has_own_token {
             true => Ok(self.client.clone()),
-            false => Ok(host_client(self.client.address(), &self.data)?.with_patience(PATIENCE)),
+            false => {
+                let host = host_client(self.client.address(), &self.data)?.with_patience(PATIENCE);
+                // What is done beside a session's token, or where an agent types, is marked as that.
+                Ok(host.typed_in_agent(self.in_agent))
+            }
         }
     }
 
@@ -169,7 +175,7 @@ pub(super) fn host_client(address: &Address, data: &Path) -> Result<Client, Fail
         Address::Unix(_) => None,
         Address::Http(_) | Address::Https(_) => Some(place::token_in(data, place::HOST_TOKEN)?),
     };
-    Ok(Client::new(address.clone(), token))
+    Ok(Client::new(address.clone(), token).typed_in_agent(agents::marker().is_some()))
 }
 
 /// The same as [`Context::read`], by any client.

@@ -1,5 +1,6 @@
 //! How a verb ends: the exit codes that others script against, and failures with what to type next.
 
+use super::place;
 use crate::client::ClientError;
 use crate::grpc::v1;
 use clap::error::ContextKind;
@@ -138,10 +139,24 @@ impl std::error::Error for Failure {}
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         let (exit, name) = of_code(error.code);
+        // Nobody answered who could say why: what this side of TLS says is all there is.
+        let is_untrusted = error.reason.is_none() && error.message.contains("peer certificate");
+        let name = if is_untrusted { "BAD_CERTIFICATE" } else { name };
         let reason = error.reason.unwrap_or_else(|| name.to_owned());
         let matches = error.metadata.get("matches");
         let first = matches.and_then(|all| all.split(',').map(str::trim).find(|id| !id.is_empty()));
         let next = match reason.as_str() {
+            "BAD_CERTIFICATE" => {
+                let var = place::CA_VAR;
+                Some(format!("export {var}=FILE, with the authority of the daemon's certificate"))
+            }
+            // A daemon that takes only who has a certificate closes without a word.
+            "NO_DAEMON" if place::is_with_tls() => Some(format!(
+                "export {}=FILE {}=FILE, if the daemon asks for a certificate; or askway serve, if \
+                 none runs",
+                place::CLIENT_CERT_VAR,
+                place::CLIENT_KEY_VAR
+            )),
             "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
             "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
             "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),

@@ -30,15 +30,30 @@ enum Deed {
     /// List them
     Ls(Within),
     /// Remove a person: their tokens are void, and what waits on them alone moves on
-    Rm(Who),
+    Rm(Whom),
 }
 
 #[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Whom {
+    /// The person's name
+    name: PersonName,
+    #[command(flatten)]
+    within: Within,
+    #[command(flatten)]
+    intent: Intent,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(skip)]
 struct Who {
     /// The person's name
     name: PersonName,
     #[command(flatten)]
     within: Within,
+    /// Make the namespace, where there is none of that name
+    #[arg(long, requires = "namespace")]
+    new_namespace: bool,
     #[command(flatten)]
     intent: Intent,
 }
@@ -73,6 +88,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
                 request_id: who.intent.into_id(),
                 name: name.clone(),
                 namespace: who.within.into_name(),
+                new_namespace: who.new_namespace,
             };
             let receipt = client.add_person(request).await?.receipt;
             let exit = said(receipt, out, &format!("{name} may answer here"))?;

@@ -3,12 +3,12 @@
 use super::{Exit, Failure};
 use crate::ask::PersonName;
 use crate::client::Address;
+use crate::files;
 use crate::session::{Kind, Secret};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The owner's token, in the data folder.
@@ -83,11 +83,20 @@ pub fn address(data: &Path) -> Result<Address, Failure> {
                         .then("export ASKWAY_CLIENT_CERT=FILE ASKWAY_CLIENT_KEY=FILE"));
                 }
             };
-            address.with_tls(pem(CA_VAR)?, identity).map_err(wrong)
+            address.with_tls(pem(CA_VAR)?, identity).map_err(|why| {
+                let (cert, key) = (CLIENT_CERT_VAR, CLIENT_KEY_VAR);
+                Failure::usage(format!("{CA_VAR}, or {cert} and {key}: {why}"))
+                    .then(format!("export {cert}=FILE {key}=FILE, a certificate and the key of it"))
+            })
         }
         Ok(_) | Err(env::VarError::NotPresent) => Ok(Address::Unix(data.join(SOCKET))),
         Err(env::VarError::NotUnicode(_)) => Err(wrong("it is not text".into())),
     }
+}
+
+/// Whether the daemon is called by TLS.
+pub(super) fn is_with_tls() -> bool {
+    env::var(ADDRESS_VAR).is_ok_and(|address| address.starts_with("https://"))
 }
 
 /// What is in the file that a variable names; none where it is not set.
@@ -95,11 +104,24 @@ fn pem(variable: &str) -> Result<Option<Vec<u8>>, Failure> {
     let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) else {
         return Ok(None);
     };
-    fs::read(&path).map(Some).map_err(|error| {
-        let path = Path::new(&path).display();
-        Failure::usage(format!("{variable}: {path} cannot be read: {error}"))
-            .then(format!("export {variable}=FILE, in PEM"))
-    })
+    let (path, kind) = match variable {
+        CLIENT_KEY_VAR => (Path::new(&path), files::Kind::Key),
+        _ => (Path::new(&path), files::Kind::Certificates),
+    };
+    let failed = |why: String, next: Option<String>| {
+        let next = next.unwrap_or_else(|| format!("export {variable}=FILE, in PEM"));
+        Failure::usage(format!("{variable}: {} {why}", path.display())).then(next)
+    };
+    let text = files::read(path, kind, files::PEM_BYTES);
+    let text = text.map_err(|unfit| failed(unfit.to_string(), unfit.remedy(path)))?;
+    let (what, sign): (_, &[u8]) = match variable {
+        CLIENT_KEY_VAR => ("key", b"PRIVATE KEY-----"),
+        _ => ("certificate", b"-----BEGIN CERTIFICATE-----"),
+    };
+    match text.windows(sign.len()).any(|part| part == sign) {
+        true => Ok(Some(text)),
+        false => Err(failed(format!("holds no {what}"), None)),
+    }
 }
 
 /// Where in the data folder a person's token lies. A name may hold what a file's may not.
@@ -174,7 +196,10 @@ pub fn own_token() -> Result<Option<Secret>, Failure> {
         Some(secret) if !matches!(secret.kind(), Kind::Ticket | Kind::Hold) => Ok(Some(secret)),
         _ => Err(bad_token(format!("{from} is not a token, or not a whole one"))),
     };
-    match (env::var(TOKEN_VAR), env::var_os(TOKEN_FILE_VAR)) {
+    // What is set to nothing is not set, as everywhere.
+    let token = env::var(TOKEN_VAR);
+    let token = if token.as_deref() == Ok("") { Err(env::VarError::NotPresent) } else { token };
+    match (token, env::var_os(TOKEN_FILE_VAR).filter(|path| !path.is_empty())) {
         (Ok(text), _) => read(&text, TOKEN_VAR),
         (Err(env::VarError::NotUnicode(_)), _) => Err(bad_token("ASKWAY_TOKEN is not text")),
         (Err(env::VarError::NotPresent), None) => Ok(None),
@@ -188,16 +213,10 @@ pub fn own_token() -> Result<Option<Secret>, Failure> {
 
 /// What a file holds that its owner alone may read: a token that others can read is theirs too.
 fn private_text(path: &Path) -> Result<String, Failure> {
-    let unread = |error: io::Error| bad_token(format!("{}: {error}", path.display()));
-    let mut file = fs::File::open(path).map_err(unread)?;
-    let mode = file.metadata().map_err(unread)?.mode();
-    if mode & 0o077 != 0 {
-        let message = format!("{} is open to others, who may have read it", path.display());
-        return Err(bad_token(message).then(format!("chmod 600 {}", path.display())));
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(unread)?;
-    Ok(text)
+    files::read_text(path, files::Kind::Secret, files::LINE_BYTES).map_err(|unfit| {
+        let failure = bad_token(format!("{} {unfit}", path.display()));
+        unfit.remedy(path).into_iter().fold(failure, |failure, next| failure.then(next))
+    })
 }
 
 /// A token that the daemon keeps in the data folder.
@@ -207,15 +226,13 @@ fn private_text(path: &Path) -> Result<String, Failure> {
 /// When there is none, or it cannot be read.
 pub fn token_in(data: &Path, name: impl AsRef<Path>) -> Result<Secret, Failure> {
     let path = data.join(name);
-    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::new(
-            Exit::Unavailable,
-            "NO_DAEMON",
-            format!("no daemon has been started on {}", data.display()),
-        )
-        .then("askway serve"),
-        _ => bad_token(format!("{} cannot be read: {error}", path.display())),
-    })?;
+    if let Err(error) = fs::symlink_metadata(&path)
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        let message = format!("no daemon has been started on {}", data.display());
+        return Err(Failure::new(Exit::Unavailable, "NO_DAEMON", message).then("askway serve"));
+    }
+    let text = private_text(&path)?;
     Secret::read(text.trim_end())
         .ok_or_else(|| bad_token(format!("{} does not hold a token", path.display())))
 }
@@ -259,11 +276,15 @@ mod tests {
     #[test]
     fn a_token_file_is_a_token_and_a_line_feed_or_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
+        use std::os::unix::fs::PermissionsExt;
         let exit = || token_in(folder.path(), OWNER_TOKEN).map_err(|failure| failure.exit);
         assert_eq!(exit().err(), Some(Exit::Unavailable), "no daemon was started here");
         let path = folder.path().join(OWNER_TOKEN);
         let token = Secret::new(Kind::Person, [7; 32]);
         fs::write(&path, format!("{}\n", token.expose())).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
+        assert_eq!(exit().err(), Some(Exit::Refused), "others may have read it");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
         assert_eq!(exit().expect("a token").expose(), token.expose());
         for bad in ["", "askp_7", "something else\n"] {
             fs::write(&path, bad).expect("written");

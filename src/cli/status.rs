@@ -15,7 +15,14 @@ pub struct Args {}
 
 /// Prints it.
 pub(super) async fn run(_args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
-    let status = context.client.status().await?;
+    let mut status = context.client.status().await?;
+    // The daemon's user alone is told of other namespaces; whoever is at its folder is that, too.
+    if !context.is_session
+        && let Ok(host) = context.as_host()
+        && let Ok(told) = host.status().await
+    {
+        status.namespaces = told.namespaces;
+    }
     out.line(&match out.json {
         true => json::status(&status, context.client.address(), &context.data),
         false => {

@@ -61,6 +61,9 @@ struct Create {
     note: String,
     #[command(flatten)]
     within: Within,
+    /// Make the namespace, where there is none of that name
+    #[arg(long, requires = "namespace")]
+    new_namespace: bool,
     /// Write it to this new file, for you alone, instead of to stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -75,7 +78,7 @@ struct Revoke {
     #[arg(required_unless_present = "session")]
     id: Option<String>,
     /// Instead, the credentials and tickets of this session and of all below it; it is paused
-    #[arg(long, value_name = "SESSION", conflicts_with = "id")]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["id", "namespace"])]
     session: Option<String>,
     #[command(flatten)]
     within: Within,
@@ -115,6 +118,7 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
         ttl: args.ttl.map(to_wire),
         note: args.note,
         namespace: args.within.into_name(),
+        new_namespace: args.new_namespace,
     };
     let made = client.create_token(request).await;
     let written = match (&made, file) {
@@ -139,7 +143,7 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
     let token = made.token.unwrap_or_default();
     match (out.json, made.secret.is_empty(), written) {
         (true, ..) => {}
-        (false, true, _) => out.note("it has been used, and is not shown again"),
+        (false, true, _) => {}
         (false, false, Some(path)) => {
             out.line(&format!("{} is in {}", token.id, path.display()))?;
         }
@@ -152,6 +156,16 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
         }
     }
     out.flush()?;
+    let (is_again, id) = (made.receipt.is_some_and(|receipt| receipt.replayed), token.id);
+    if is_again && made.secret.is_empty() {
+        let message =
+            "this request made it before, and since it has been used it is not shown again";
+        return Err(Failure::new(Exit::Refused, "TOKEN_USED", message)
+            .then(format!("askway token revoke {id}, and the same with another --request-id")));
+    }
+    if is_again {
+        out.note("the one that this request made before is void: this stands in its place");
+    }
     Ok(exit)
 }
 
@@ -194,24 +208,31 @@ async fn revoke(args: Revoke, context: &Context, out: &mut Out) -> Result<Exit, 
     let namespace = args.within.into_name();
     let typed = args.id.unwrap_or_default();
     let tokens = client.list_tokens(&namespace).await?;
-    let found: Vec<_> = tokens.iter().filter(|token| begins(&token.id, &typed)).collect();
-    let token_id = match found[..] {
-        [only] => only.id.clone(),
-        // Revoked ones are not listed; the daemon says what became of this one.
-        [] => typed,
-        _ => {
-            let all = found.iter().map(|token| token.id.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(Failure::new(
-                Exit::Usage,
-                "AMBIGUOUS_ID",
-                format!("it could be any of {all}"),
-            )
-            .then(format!("askway token revoke {}", found[0].id)));
-        }
-    };
+    let token_id = meant(tokens.iter().map(|token| token.id.as_str()), &typed)?;
     let request = v1::RevokeTokenRequest { request_id, token_id: token_id.clone(), namespace };
     let response = client.revoke_token(request).await?;
-    said(response.receipt, out, &format!("revoked {token_id}"))
+    let also = response.also_revoked_token_ids;
+    let exit = said(response.receipt, out, &format!("revoked {token_id}"))?;
+    if !also.is_empty() {
+        out.note(&format!("revoked with it, since it made them: {}", also.join(", ")));
+    }
+    Ok(exit)
+}
+
+/// The id that is meant. Revoked ones are not listed: of one that is no id there the daemon says what
+/// became of it.
+fn meant<'a>(ids: impl Iterator<Item = &'a str>, typed: &str) -> Result<String, Failure> {
+    let found: Vec<_> = ids.filter(|id| begins(id, typed)).collect();
+    match found[..] {
+        [only] => Ok(only.to_owned()),
+        [] => Ok(typed.to_owned()),
+        _ => {
+            let message = format!("it could be any of {}", found.join(", "));
+            // Not one of them: to revoke the first is seldom what was meant.
+            Err(Failure::new(Exit::Usage, "AMBIGUOUS_ID", message)
+                .then("askway token ls, and the same with more of the id"))
+        }
+    }
 }
 
 /// Whether an id begins so, with its `tok_` or without.
@@ -237,6 +258,16 @@ mod tests {
         symlink(&other, &link).expect("made");
         new_file(&link).expect_err("a link is not followed");
         assert!(!other.exists());
+    }
+
+    #[test]
+    fn of_several_tokens_that_may_be_meant_none_is_named_to_be_revoked() {
+        let ids = || ["tok_k3f9", "tok_k3a0", "tok_x111"].into_iter();
+        assert_eq!(meant(ids(), "tok_x").expect("one"), "tok_x111");
+        assert_eq!(meant(ids(), "tok_9").expect("the daemon says"), "tok_9");
+        let failure = meant(ids(), "k3").expect_err("two");
+        let next = failure.next.expect("what to type");
+        assert!(next.starts_with("askway token ls") && !next.contains("tok_"), "{next}");
     }
 
     #[test]

@@ -2,11 +2,9 @@
 //! in [`config`](super), as for flags and the environment; what stands in tables, in `routes`.
 
 use super::Faults;
+use crate::files;
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::{fs, io};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -23,26 +21,13 @@ pub(super) const FILE_BYTES: u64 = 1 << 20;
 /// The text of the file at `path`, empty where there is none; that it cannot be read goes to
 /// `faults`.
 pub(super) fn text(path: &Path, faults: &mut Faults) -> String {
-    read(path).unwrap_or_else(|error| {
-        if error.kind() != io::ErrorKind::NotFound {
-            faults.add(path.display().to_string(), format!("cannot be read: {error}"));
+    files::read_text(path, files::Kind::Settings, FILE_BYTES).unwrap_or_else(|unfit| {
+        if !unfit.is_missing() {
+            let next = unfit.remedy(path).map(|next| format!("; {next}")).unwrap_or_default();
+            faults.add(path.display().to_string(), format!("{unfit}{next}"));
         }
         String::new()
     })
-}
-
-/// Opening a pipe nobody writes to waits for ever, and a device may have no end: neither is a file.
-fn read(path: &Path) -> io::Result<String> {
-    let unblocked = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = fs::OpenOptions::new().read(true).custom_flags(unblocked).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    let mut text = Vec::new();
-    if file.take(FILE_BYTES + 1).read_to_end(&mut text)? as u64 > FILE_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} KiB", FILE_BYTES >> 10)));
-    }
-    String::from_utf8(text).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }
 
 /// The file's text as TOML: everything in it, in one table without a name. Nothing is in it where it

@@ -77,6 +77,25 @@ pub(super) fn tls(
     }
 }
 
+/// Tells of what does nothing, which whoever set it takes for something: a certificate (where one is
+/// said) and names of the daemon, where nobody listens; names, beside a certificate, which has its own.
+pub(super) fn told_if_idle(
+    (tls, has_names): (Option<String>, bool),
+    listen: Listen,
+    has_tls: bool,
+    faults: &mut Faults,
+) {
+    let why = "does nothing where nothing listens over TCP: name an address with --listen";
+    if let Some(said) = tls.filter(|_| listen == Listen::Off) {
+        faults.add(said, why);
+    }
+    if has_names && listen == Listen::Off {
+        faults.add("listen_names", why);
+    } else if has_names && has_tls {
+        faults.add("listen_names", "does nothing with TLS: the certificate says the names");
+    }
+}
+
 /// Where to listen: nowhere but on loopback without TLS, since whoever could read along would have
 /// every token.
 pub(super) fn address(listen: Said<Listen>, has_tls: bool, faults: &mut Faults) -> Listen {

@@ -188,9 +188,14 @@ impl Config {
     fn from(args: Args, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let found = args.data.or_else(|| place::data_of(&variable).ok());
-        let data = found.and_then(|data| std::path::absolute(data).ok()).ok_or_else(|| {
-            faults.clone().and("--data", "is needed: neither ASKWAY_DATA nor HOME names a folder")
-        })?;
+        let absolute = found.and_then(|data| std::path::absolute(data).ok());
+        // Without what ends it: `link/` is the folder behind a link, and `link` the link.
+        let data =
+            absolute.map(|data| data.components().collect::<PathBuf>()).ok_or_else(|| {
+                faults
+                    .clone()
+                    .and("--data", "is needed: neither ASKWAY_DATA nor HOME names a folder")
+            })?;
         let path = data.join(FILE);
         let text = file::text(&path, &mut faults);
         let ends = file::ends(&text);
@@ -221,8 +226,10 @@ impl Config {
         let mut faults = told.faults;
         let socket = listen::socket_path(&data, socket, &mut faults);
         let has_tls = tls.iter().any(Option::is_some);
+        let said_of_tls = tls.iter().flatten().map(|(said, _)| said.clone()).next();
         let tls = listen::tls(&data, tls, &mut faults);
         let listen = listen::address(listen, has_tls, &mut faults);
+        listen::told_if_idle((said_of_tls, listen_names.is_some()), listen, has_tls, &mut faults);
         let bounds = bounds::read(&root, source, &mut faults);
         let route_timeout = route_timeout.unwrap_or(limits::ROUTE_TIMEOUT);
         let routes = routes::read(&root, source, route_timeout, &mut faults);

@@ -174,9 +174,28 @@ fn beyond_loopback_without_tls_is_refused_wherever_it_is_said() {
     assert_eq!(config.tls.unwrap().cert, Path::new("/c"));
 }
 
+/// Who sets what does nothing takes it for something.
+#[test]
+fn what_does_nothing_where_nobody_listens_is_told() {
+    let told = |file: &str| {
+        let faults = load(folder(file).path(), Args::default(), &[]).expect_err("it does nothing");
+        assert!(faults.0.iter().all(|fault| fault.message.contains("does nothing")), "{faults}");
+        faults.0.len()
+    };
+    let (tls, names) = ("tls_cert = \"/c\"\ntls_key = \"/k\"\n", "listen_names = \"here\"\n");
+    assert_eq!((told(tls), told(names), told(&format!("{tls}{names}"))), (1, 1, 2));
+    let listen = "listen = \"127.0.0.1:0\"\n";
+    assert_eq!(told(&format!("{listen}{tls}{names}")), 1, "a certificate has the names");
+    for file in [format!("{listen}{tls}"), format!("{listen}{names}")] {
+        load(folder(&file).path(), Args::default(), &[]).expect("it does something");
+    }
+}
+
 #[test]
 fn tls_is_a_certificate_and_its_key_and_paths_of_the_file_lie_in_the_data_folder() {
-    let folder = folder("tls_cert = \"c.pem\"\ntls_key = \"/k.pem\"\ntls_client_ca = \"ca\"\n");
+    let folder = folder(
+        "listen = \"[::1]:0\"\ntls_cert = \"c.pem\"\ntls_key = \"/k.pem\"\ntls_client_ca = \"ca\"\n",
+    );
     let tls = load(folder.path(), Args::default(), &[]).unwrap().tls.unwrap();
     assert_eq!((tls.cert, tls.key), (folder.path().join("c.pem"), "/k.pem".into()));
     assert_eq!(tls.client_ca, Some(folder.path().join("ca")));

@@ -34,7 +34,9 @@ pub(super) fn decide(
         OnRoster::Issue(issuing) => {
             subject = Subject::Token(issuing.id);
             let roster = without_expired(world, or_new(&issuing.by), now)?;
-            let issued = issue(namespace, roster, issuing, now);
+            let by_token = intent.and_then(|intent| intent.credential);
+            let from = by_token.map(|secret| world.token(secret)).transpose()?.flatten();
+            let issued = issue(namespace, roster, issuing, from.as_deref(), now);
             issued.map(|(roster, token)| {
                 done.token = Some(token.clone());
                 done.minted = true;
@@ -43,14 +45,14 @@ pub(super) fn decide(
             })
         }
         OnRoster::Install(token) => return install(world, or_new(&Actor::Timer), token, now),
-        OnRoster::Revoke(id) => {
-            let revoked = revoke(world, or_new(&Actor::Timer), *id, now)?;
-            revoked.map(|(roster, token)| {
-                change.writes.push(Record::Token(token.clone()));
-                done.token = Some(token);
-                Some(roster)
-            })
-        }
+        OnRoster::Revoke(id) => match roster.filter(|roster| roster.tokens.contains_key(id)) {
+            Some(_) => {
+                done.revoked = revoke(world, &mut change, namespace, *id, now)?;
+                Ok(None)
+            }
+            None => Err(RosterDenied::NoToken(*id)),
+        },
+        OnRoster::SessionsRevoked(id) => Ok(roster.and_then(|roster| roster.sessions_revoked(*id))),
     };
     let roster = match decided {
         Ok(roster) => roster,
@@ -87,16 +89,49 @@ fn remove(
     Ok(Ok(if revoked.is_empty() { without } else { forget(&without, &revoked) }))
 }
 
-/// Without a token, and that token as it is then.
+/// Revokes a token and, since whoever stole it may have made others, all that it made, and these. By a
+/// token of the daemon's own user they may be of any namespace. Gives those beside the first.
 fn revoke(
     world: &mut World,
-    roster: Roster,
-    id: TokenId,
+    change: &mut Change,
+    namespace: &Namespace,
+    first: TokenId,
     now: Now,
-) -> Result<Result<(Roster, Arc<Token>), RosterDenied>, Missing> {
-    let Some(secret) = roster.tokens.get(&id) else { return Ok(Err(RosterDenied::NoToken(id))) };
-    let token = world.token(*secret)?.expect("a listed token is kept");
-    Ok(Ok((roster.without_tokens(&[id]), Arc::new(token.revoked(now.time)))))
+) -> Result<Vec<TokenId>, Missing> {
+    let mut rosters = vec![world.roster(namespace.clone())?.expect("a token is listed in it")];
+    if *namespace == Namespace::default() {
+        for other in rosters[0].namespaces.clone() {
+            rosters.extend(world.roster(other)?);
+        }
+    }
+    let mut tokens = Vec::new();
+    for (place, roster) in rosters.iter().enumerate() {
+        for (id, secret) in &roster.tokens {
+            tokens.extend(world.token(*secret)?.map(|token| (place, *id, token)));
+        }
+    }
+    let mut all = vec![first];
+    let mut looked_at = 0;
+    while let Some(maker) = all.get(looked_at).copied() {
+        let made = |(_, id, token): &&(usize, TokenId, Arc<Token>)| {
+            let from = token.issue.as_ref().and_then(|issue| issue.from);
+            from == Some(maker) && !all.contains(id)
+        };
+        let made: Vec<TokenId> = tokens.iter().filter(made).map(|(_, id, _)| *id).collect();
+        all.extend(made);
+        looked_at += 1;
+    }
+    tokens.retain(|(_, id, _)| all.contains(id));
+    for (place, roster) in rosters.iter().enumerate() {
+        let here = tokens.iter().filter(|(at, ..)| *at == place);
+        let mut here = here.map(|(_, id, token)| (*id, &token.principal)).peekable();
+        if here.peek().is_some() {
+            change.writes.push(Record::Roster(Arc::new(roster.revoking(here))));
+        }
+    }
+    let revoked = |(_, _, token): &(usize, TokenId, Arc<Token>)| token.revoked(now.time);
+    change.writes.extend(tokens.iter().map(|token| Record::Token(Arc::new(revoked(token)))));
+    Ok(all.split_off(1))
 }
 
 /// `owner` is added by being the first who is: then that alone is what makes the namespace.
@@ -122,17 +157,23 @@ fn note_namespace(
     }))
 }
 
+/// The token that is made, by the token `from` where that is how the maker came: it ends with that at
+/// the latest.
 fn issue(
     namespace: &Namespace,
     roster: Roster,
     issuing: &Issuing,
+    from: Option<&Token>,
     now: Now,
 ) -> Result<(Roster, Arc<Token>), RosterDenied> {
-    let (note, by) = (issuing.note.clone(), issuing.by.clone());
+    let (note, by, in_agent) = (issuing.note.clone(), issuing.by.clone(), issuing.in_agent);
+    let wanted = issuing.ttl.map(|ttl| now.time + ttl);
+    let ends = wanted.into_iter().chain(from.and_then(|from| from.expire_time));
+    let from = from.and_then(|from| from.id);
     let token = Token {
         id: Some(issuing.id),
-        issue: Some(Issue { note, by, time: now.time }),
-        expire_time: issuing.ttl.map(|ttl| now.time + ttl),
+        issue: Some(Issue { note, by, time: now.time, from, in_agent }),
+        expire_time: ends.min(),
         ..Token::new(issuing.secret, namespace.clone(), issuing.principal.clone())
     };
     Ok((roster.with_token(issuing.id, &token)?, Arc::new(token)))

@@ -34,15 +34,25 @@ fn on_session(
     let Some(before) = world.session(id)? else {
         return Ok((None, Err(Error::no_such_session(id))));
     };
-    let after = match session::decide(&before, command, now) {
-        Ok(after) => after.map(Arc::new),
+    let mut after = match session::decide(&before, command, now) {
+        Ok(after) => after,
         Err(denied) => return Ok((None, Err(denied.into()))),
     };
     let mut change = Change::default();
+    let mut expire_time = None;
+    if let (Command::Resume { .. }, Some(after)) = (command, &mut after) {
+        let from = by_token(world, intent)?;
+        expire_time = from.as_ref().and_then(|from| from.expire_time);
+        if !from.as_ref().is_some_and(|from| matches!(from.principal, Principal::Session(_))) {
+            after.maker = from.and_then(|from| from.id);
+        }
+    }
+    let after = after.map(Arc::new);
     let session = after.clone().unwrap_or_else(|| before.clone());
     if let Some(after) = after {
         if after.token != before.token {
-            exchange_token(world, &mut change, &before, after.token)?;
+            let fresh = Token { expire_time, ..token_of(&before, after.token) };
+            exchange_token(world, &mut change, &before, fresh)?;
         }
         if matches!(command, Command::Revoke)
             && let Some(token) = world.token(before.token)?
@@ -58,12 +68,18 @@ fn on_session(
     Ok(((!change.writes.is_empty()).then_some(change), Ok(done)))
 }
 
+/// The token by which somebody calls; none on the socket.
+fn by_token(world: &mut World, intent: Option<&Intent>) -> Result<Option<Arc<Token>>, Missing> {
+    let secret = intent.and_then(|intent| intent.credential);
+    Ok(secret.map(|secret| world.token(secret)).transpose()?.flatten())
+}
+
 /// The session's old token is void; `fresh` stands for it from now on.
 fn exchange_token(
     world: &mut World,
     change: &mut Change,
     session: &Session,
-    fresh: SecretHash,
+    fresh: Token,
 ) -> Result<(), Missing> {
     if let Some(old) = world.token(session.token)? {
         let revision = old.revision + 1;
@@ -73,7 +89,7 @@ fn exchange_token(
             ..(*old).clone()
         })));
     }
-    change.writes.push(Record::Token(Arc::new(token_of(session, fresh))));
+    change.writes.push(Record::Token(Arc::new(fresh)));
     Ok(())
 }
 
@@ -82,8 +98,13 @@ fn token_of(session: &Session, secret: SecretHash) -> Token {
 }
 
 fn enroll(world: &mut World, intent: Option<&Intent>, enroll: &Enroll, now: Now) -> Verdict {
-    let (namespace, host, parent) = match &enroll.by {
-        Enroller::Host(host, namespace, _) => (namespace.clone(), host.clone(), None),
+    // What is made by a token never outlives it.
+    let (namespace, host, parent, maker, expire_time) = match &enroll.by {
+        Enroller::Host(host, namespace, _) => {
+            let from = by_token(world, intent)?;
+            let (id, end) = (from.as_ref().and_then(|f| f.id), from.and_then(|f| f.expire_time));
+            (namespace.clone(), host.clone(), None, id, end)
+        }
         Enroller::Ticket(ticket) => {
             let ticket = world.ticket(*ticket)?;
             let sender = match &ticket {
@@ -91,7 +112,9 @@ fn enroll(world: &mut World, intent: Option<&Intent>, enroll: &Enroll, now: Now)
                 None => None,
             };
             let Some(sender) = sender else { return refuse(Denied::BadTicket) };
-            (sender.namespace.clone(), sender.host.clone(), Some(sender.reference()))
+            let end = world.token(sender.token)?.and_then(|token| token.expire_time);
+            let parent = Some(sender.reference());
+            (sender.namespace.clone(), sender.host.clone(), parent, sender.maker, end)
         }
     };
     let session = session::enroll(
@@ -112,8 +135,9 @@ fn enroll(world: &mut World, intent: Option<&Intent>, enroll: &Enroll, now: Now)
             Err(denied) => return refuse(denied),
         },
     };
-    let session = Session { works: vec![work.id], ..session };
-    change.writes.push(Record::Token(Arc::new(token_of(&session, session.token))));
+    let session = Session { works: vec![work.id], maker, ..session };
+    let token = Token { expire_time, ..token_of(&session, session.token) };
+    change.writes.push(Record::Token(Arc::new(token)));
     change.writes.push(Record::Work(Arc::new(work)));
     let session = Arc::new(session);
     change.writes.push(Record::Session(session.clone()));
@@ -227,6 +251,9 @@ pub(super) fn replay(
                 return Ok((None, Ok(done)));
             }
             let mut change = Change::default();
+            let old = world.token(session.token)?;
+            let expire_time = old.and_then(|old| old.expire_time);
+            let token = Token { expire_time, ..token_of(&session, token) };
             exchange_token(world, &mut change, &session, token)?;
             let fresh = Arc::new(fresh);
             change.writes.push(Record::Session(fresh.clone()));

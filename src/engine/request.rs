@@ -89,8 +89,10 @@ pub enum OnRoster {
     Issue(Issuing),
     /// A token that the daemon keeps in its folder becomes known, and its person with it.
     Install(Token),
-    /// A token is revoked.
+    /// A token is revoked, and all that it made.
     Revoke(TokenId),
+    /// The sessions of a host's revoked token have been revoked: the engine.
+    SessionsRevoked(TokenId),
 }
 
 /// A token that is made for somebody.
@@ -108,6 +110,8 @@ pub struct Issuing {
     pub note: String,
     /// Who makes it.
     pub by: Actor,
+    /// Whether that was in an agent's environment.
+    pub in_agent: bool,
 }
 
 /// A session files an ask.
@@ -184,6 +188,8 @@ pub struct Done {
     pub session: Option<Arc<Session>>,
     /// The token, where it was about one.
     pub token: Option<Arc<Token>>,
+    /// The tokens that were revoked with it, which it or one of these had made.
+    pub revoked: Vec<TokenId>,
     /// Whether the secrets that came with the request are good now.
     pub minted: bool,
     /// Until when a ticket may be redeemed.

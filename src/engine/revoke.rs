@@ -1,14 +1,15 @@
 //! What follows from a revocation beyond its own commit: the sessions below a revoked one are revoked,
-//! the asks that would have reached a removed person are told. Both are done before the caller has
+//! and those that a host enrolled by a token that is revoked, the asks that would have reached a removed person are told. Both are done before the caller has
 //! its reply; the records say that they are under way, so the sweep finishes them after a crash.
 
 use super::Engine;
 use super::request::{Deed, OnRoster};
-use crate::ask::{Command, Namespace, PersonName, SessionId};
+use crate::ask::{Command, HostName, Namespace, PersonName, SessionId, TokenId};
 use crate::error::Error;
-use crate::session;
+use crate::session::{self, Roster, Session};
 use crate::store::{Key, Record, Scope, SessionScope};
 use futures_util::future::join_all;
+use std::sync::Arc;
 
 /// Sessions or asks read at once.
 const AT_ONCE: usize = 256;
@@ -57,11 +58,7 @@ impl Engine {
     /// As every request.
     pub async fn move_from_removed(&self, namespace: &Namespace) -> Result<(), Error> {
         let _step = self.shared.revoking.lock().await;
-        let key = Key::Roster(namespace.clone());
-        let roster = match self.store().load(&[key]).await?.pop().flatten() {
-            Some(Record::Roster(roster)) => roster,
-            _ => return Ok(()),
-        };
+        let Some(roster) = self.roster(namespace).await? else { return Ok(()) };
         for person in roster.to_sweep() {
             self.tell_asks(namespace, person).await?;
             let swept = OnRoster::Swept(person.clone());
@@ -89,16 +86,72 @@ impl Engine {
         }
     }
 
+    /// Revokes every session whose credentials came to be by a host's token that is revoked, in
+    /// `namespace`, and in all where that is `default`: the daemon's own user makes tokens in any.
+    ///
+    /// # Errors
+    ///
+    /// As every request.
+    pub async fn revoke_sessions(&self, namespace: &Namespace) -> Result<(), Error> {
+        for namespace in self.reached_from(namespace).await? {
+            let Some(roster) = self.roster(&namespace).await? else { continue };
+            for (token, host) in &roster.revoked_hosts {
+                self.revoke_made_by(&namespace, *token, host).await?;
+                let done = OnRoster::SessionsRevoked(*token);
+                self.submit_own(Deed::OnRoster(namespace.clone(), Box::new(done))).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn revoke_made_by(
+        &self,
+        namespace: &Namespace,
+        token: TokenId,
+        host: &HostName,
+    ) -> Result<(), Error> {
+        let (scope, mut after) = (SessionScope::Namespace(namespace.clone()), None);
+        loop {
+            let some = self.store().sessions(&scope, after, AT_ONCE).await?;
+            let Some(last) = some.last() else { return Ok(()) };
+            after = Some(last.id);
+            let made = |s: &&Arc<Session>| s.host == *host && s.maker == Some(token);
+            for session in some.iter().filter(made) {
+                // One that has ended has no credential left, and its children are listed, too.
+                if !session.is_ended() {
+                    let revoke = session::Command::Revoke;
+                    self.submit_own(Deed::OnSession(session.id, revoke)).await?;
+                }
+                self.revoke_below(session.id).await?;
+            }
+        }
+    }
+
+    async fn roster(&self, namespace: &Namespace) -> Result<Option<Arc<Roster>>, Error> {
+        let key = Key::Roster(namespace.clone());
+        match self.store().load(&[key]).await?.pop().flatten() {
+            Some(Record::Roster(roster)) => Ok(Some(roster)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The namespaces in which something may follow from what is done in this one.
+    async fn reached_from(&self, namespace: &Namespace) -> Result<Vec<Namespace>, Error> {
+        let mut all = vec![namespace.clone()];
+        if *namespace == Namespace::default()
+            && let Some(roster) = self.roster(namespace).await?
+        {
+            all.extend(roster.namespaces.iter().cloned());
+        }
+        Ok(all)
+    }
+
     /// Finishes what an earlier run of the daemon began.
     pub(super) async fn finish_removals(&self) -> Result<(), Error> {
         let main = Namespace::default();
-        let key = Key::Roster(main.clone());
-        let Some(Record::Roster(roster)) = self.store().load(&[key]).await?.pop().flatten() else {
-            return Ok(());
-        };
-        for namespace in [&main].into_iter().chain(&roster.namespaces) {
-            self.move_from_removed(namespace).await?;
+        for namespace in self.reached_from(&main).await? {
+            self.move_from_removed(&namespace).await?;
         }
-        Ok(())
+        self.revoke_sessions(&main).await
     }
 }

@@ -165,7 +165,9 @@ fn concerned(changes: &[Change]) -> (HashSet<Topic>, bool) {
             Record::Token(token) => {
                 topics.insert(Topic::Credential(token.secret));
             }
-            Record::Roster(roster) => to_sweep |= roster.to_sweep().next().is_some(),
+            Record::Roster(roster) => {
+                to_sweep |= roster.to_sweep().next().is_some() || !roster.revoked_hosts.is_empty();
+            }
             _ => {}
         }
     }

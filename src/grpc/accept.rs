@@ -7,7 +7,7 @@
 //!             else closed └─── within 5 s ───┘
 //! ```
 
-use super::admission::{Admission, NoSeat, Peer, Seat};
+use super::admission::{Admission, Kept, NoSeat, Peer, Seat};
 use super::connections::{Flowing, Opening, opens_by};
 use super::door::{Door, Entrance, Origin};
 use super::limits::{self, Limits};
@@ -122,15 +122,15 @@ impl Reception {
     {
         let this = self.clone();
         self.tasks.spawn(async move {
-            let unproven = seat.unproven.clone();
+            let proof = (seat.unproven.clone(), seat.kept.clone());
             // The place is taken for as long as this lasts.
             let _seat = seat;
             let opens_by = opens_by(this.limits.opens_within);
             let stream = Flowing::new(stream, this.limits.stalled);
             match tls {
-                None => this.converse(stream, (origin, unproven), opens_by).await,
+                None => this.converse(stream, origin, proof, opens_by).await,
                 Some(tls) => match timeout_at(opens_by, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => this.converse(stream, (origin, unproven), opens_by).await,
+                    Ok(Ok(stream)) => this.converse(stream, origin, proof, opens_by).await,
                     Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                     Err(_) => tracing::debug!("a TLS handshake took too long"),
                 },
@@ -142,14 +142,15 @@ impl Reception {
     async fn converse<S>(
         &self,
         stream: S,
-        (origin, unproven): (Origin, Unproven),
+        origin: Origin,
+        (unproven, kept): (Unproven, Option<Kept>),
         opens_by: Instant,
     ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let opened = CancellationToken::new();
         let stream = TokioIo::new(Opening::new(stream, opened.clone()));
-        let door = Door::new(self.entrance.clone(), origin, unproven);
+        let door = Door::new(self.entrance.clone(), origin, unproven, kept.clone());
         let mut talk = pin!(self.http2().serve_connection(stream, door));
         tokio::select! {
             biased;
@@ -160,19 +161,23 @@ impl Reception {
                 return tracing::debug!("a connection did not open in time, and is closed");
             }
         }
-        tokio::select! {
+        let is_given_up = tokio::select! {
             biased;
             () = self.sever.cancelled() => return,
             ended = talk.as_mut() => return say(ended),
-            () = self.shutdown.cancelled() => {}
-            () = tokio::time::sleep(self.age()) => {}
-        }
+            () = self.shutdown.cancelled() => false,
+            () = tokio::time::sleep(self.age()) => false,
+            () = given_up(kept.as_ref(), opens_by) => true,
+        };
         talk.as_mut().graceful_shutdown();
         tokio::select! {
             biased;
             () = self.sever.cancelled() => {}
             ended = talk.as_mut() => say(ended),
             () = self.drained() => tracing::debug!("a connection is old; its streams are cut"),
+            () = tokio::time::sleep(limits::SHED_RETRY), if is_given_up => {
+                tracing::debug!("a connection that is kept for people is cut");
+            }
         }
     }
 
@@ -210,6 +215,14 @@ impl Reception {
             .keep_alive_interval(limits::KEEPALIVE)
             .keep_alive_timeout(limits::KEEPALIVE_WITHIN);
         http2
+    }
+}
+
+/// Returns when a connection that is kept for people is to be given up; never, where it is anybody's.
+async fn given_up(kept: Option<&Kept>, until: Instant) {
+    match kept {
+        Some(kept) => kept.given_up(until).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! AdminService.
 
 use super::convert;
+use super::door::Origin;
 use super::read::Fields;
 use super::server::{Api, Reply, StreamOf, reply};
 use super::status::status;
@@ -20,8 +21,16 @@ impl AdminService for Api {
         &self,
         request: Request<v1::GetStatusRequest>,
     ) -> Reply<v1::GetStatusResponse> {
+        let by_socket = matches!(request.extensions().get::<Origin>(), Some(Origin::Socket { .. }));
         let (caller, _) = self.enter(request).await?;
         let found = self.service.status(&caller).await.map_err(status)?;
+        let namespaces = self.service.namespaces(&caller).await.map_err(status)?;
+        // Where the socket lies says where the data does.
+        let is_told = |address: &&String| {
+            found.caller.namespace == Namespace::default()
+                && (by_socket || !address.starts_with("unix:"))
+        };
+        let listen_addresses = self.listening.iter().filter(is_told).cloned().collect();
         let session = match &found.caller.principal {
             Principal::Session(by) => Some(convert::session_ref(by)),
             Principal::Host(_) | Principal::Person(_) => None,
@@ -44,7 +53,8 @@ impl AdminService for Api {
             untold: found.untold as u64,
             notice_failure_time: failure.as_ref().map(|failure| convert::timestamp(failure.time)),
             notice_failure: failure.map(|failure| failure.why).unwrap_or_default(),
-            listen_addresses: self.listening.to_vec(),
+            listen_addresses,
+            namespaces: namespaces.iter().map(ToString::to_string).collect(),
         })
     }
 
@@ -53,8 +63,11 @@ impl AdminService for Api {
         request: Request<v1::AddPersonRequest>,
     ) -> Reply<v1::AddPersonResponse> {
         let (caller, request) = self.enter(request).await?;
-        let named = ("name", request.name);
+        let named = ("name", request.name.clone());
         let (id, namespace, name) = about(&request.request_id, &request.namespace, named)?;
+        if !request.new_namespace {
+            self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
+        }
         let done = self.service.add_person(&caller, id, namespace, name).await;
         reply(v1::AddPersonResponse { receipt: receipt(done)? })
     }
@@ -66,6 +79,7 @@ impl AdminService for Api {
         let (caller, request) = self.enter(request).await?;
         let named = ("name", request.name);
         let (id, namespace, name) = about(&request.request_id, &request.namespace, named)?;
+        self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
         let done = self.service.remove_person(&caller, id, namespace, name).await;
         reply(v1::RemovePersonResponse { receipt: receipt(done)? })
     }
@@ -76,6 +90,7 @@ impl AdminService for Api {
     ) -> Reply<v1::ListPeopleResponse> {
         let (caller, request) = self.enter(request).await?;
         let namespace = within(&request.namespace)?;
+        self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
         let people = self.service.people(&caller, namespace).await.map_err(status)?;
         reply(v1::ListPeopleResponse { people: people.iter().map(convert::person).collect() })
     }
@@ -100,6 +115,9 @@ impl AdminService for Api {
         let namespace = fields.optional("namespace", &request.namespace);
         let read = id.zip(principal).zip(ttl.zip(namespace));
         let ((id, principal), (ttl, namespace)) = fields.done(read)?;
+        if !request.new_namespace {
+            self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
+        }
         let note = request.note;
         let made = self.service.create_token(&caller, id, namespace, principal, ttl, note).await;
         match made {
@@ -121,6 +139,7 @@ impl AdminService for Api {
     ) -> Reply<v1::ListTokensResponse> {
         let (caller, request) = self.enter(request).await?;
         let namespace = within(&request.namespace)?;
+        self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
         let tokens = self.service.tokens(&caller, namespace).await.map_err(status)?;
         let tokens = tokens.iter().map(|token| convert::token(token)).collect();
         reply(v1::ListTokensResponse { tokens })
@@ -133,8 +152,10 @@ impl AdminService for Api {
         let (caller, request) = self.enter(request).await?;
         let named = ("token_id", request.token_id);
         let (id, namespace, token) = about(&request.request_id, &request.namespace, named)?;
+        self.service.knows(&caller, namespace.as_ref()).await.map_err(status)?;
         let done = self.service.revoke_token(&caller, id, namespace, token).await;
-        reply(v1::RevokeTokenResponse { receipt: receipt(done)? })
+        let also = done.iter().flat_map(|done| &done.revoked).map(ToString::to_string).collect();
+        reply(v1::RevokeTokenResponse { receipt: receipt(done)?, also_revoked_token_ids: also })
     }
 
     async fn revoke_session(

@@ -1,13 +1,15 @@
 //! Who may have a connection: so many in all, so many of one peer, so many new ones a second. The
 //! socket is counted by itself, so that nothing over TCP keeps out who is at this machine.
 
-use super::limits::Limits;
+use super::limits::{self, Limits};
 use super::shed::Unproven;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Whom a connection is counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +74,33 @@ pub(super) struct Seat {
     peer: Peer,
     /// The calls of its peer, on this connection and others, that nobody is known to make yet.
     pub unproven: Unproven,
+    /// What keeps it for people; none where it is anybody's.
+    pub kept: Option<Kept>,
+}
+
+/// A connection that only a person may have. Cheap to clone; the clones are one.
+#[derive(Clone, Default)]
+pub(super) struct Kept {
+    is_persons: CancellationToken,
+    is_others: CancellationToken,
+}
+
+impl Kept {
+    /// A call on it was made by a person, or it was not.
+    pub(super) fn is_used(&self, by_person: bool) {
+        if by_person { self.is_persons.cancel() } else { self.is_others.cancel() }
+    }
+
+    /// Returns when it is to be given up: somebody else uses it, or nobody proved by `until` to be a
+    /// person.
+    pub(super) async fn given_up(&self, until: Instant) {
+        tokio::select! {
+            () = self.is_others.cancelled() => return,
+            () = self.is_persons.cancelled() => {}
+            () = tokio::time::sleep_until(until) => return,
+        }
+        self.is_others.cancelled().await;
+    }
 }
 
 /// Peers whose rate is remembered before those that have been quiet are forgotten.
@@ -107,6 +136,14 @@ impl Admission {
         if *seats.total(peer) >= most {
             return Err(NoSeat::Full);
         }
+        let for_people = match peer {
+            Peer::Address(_) => 0,
+            Peer::Process(_) => {
+                limits::SOCKET_CONNECTIONS_FOR_PEOPLE.min(most / limits::SOCKET_PART_FOR_PEOPLE)
+            }
+        };
+        let kept = (*seats.total(peer) + for_people >= most).then(Kept::default);
+        let kept = kept.filter(|_| for_people > 0);
         let of_peer = seats.by_peer.entry(peer).or_default();
         // A system that does not tell processes apart counts them all as one: then all may be it.
         let is_told_apart = peer != Peer::Process(None);
@@ -116,7 +153,7 @@ impl Admission {
         of_peer.connections += 1;
         let unproven = if is_told_apart { of_peer.unproven.clone() } else { Unproven::default() };
         *seats.total(peer) += 1;
-        Ok(Seat { of: self.clone(), peer, unproven })
+        Ok(Seat { of: self.clone(), peer, unproven, kept })
     }
 }
 

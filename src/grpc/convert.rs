@@ -208,6 +208,7 @@ pub fn turn(turn: &ask::Turn) -> v1::Turn {
         say_time: Some(timestamp(turn.time)),
         unread: turn.unread,
         in_agent: turn.in_agent,
+        assurance: worth(turn.assurance).into(),
     }
 }
 
@@ -282,7 +283,7 @@ pub fn event(event: &Event, after: &Ask) -> v1::Event {
         E::TurnHoldLapsed => (K::TurnHoldLapsed, Actor::Timer, None),
         E::Leased { by, holder, .. } => (K::Leased, by.clone(), Some(holder.clone())),
         E::Abandoned { by } => (K::Abandoned, by.clone(), None),
-        E::Said { by, text } => (K::Said, by.clone(), Some(text.clone())),
+        E::Said { by, text, .. } => (K::Said, by.clone(), Some(text.clone())),
         E::Replied { by, text, .. } => (K::Replied, Actor::Session(by.clone()), Some(text.clone())),
         E::Seen { by, .. } => (K::Seen, Actor::Person(by.clone()), None),
         E::Claimed { by, .. } => (K::Claimed, Actor::Person(by.clone()), None),

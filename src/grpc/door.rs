@@ -1,6 +1,8 @@
 //! What every call passes on its way in and out: whether it comes from a page in a browser, whether
 //! there is room for it, how long its message may take; and on the way out, what waits for its reader.
 
+use super::admission::Kept;
+use super::limits;
 use super::shed::{Class, Crowd, Slot, Unproven, is_stream};
 use super::status::status;
 use super::{malformed, stalls};
@@ -54,13 +56,20 @@ pub(super) struct Door {
     entrance: Arc<Entrance>,
     origin: Origin,
     unproven: Unproven,
+    kept: Option<Kept>,
 }
 
 type Answer = Response<Leaving>;
 
 impl Door {
-    pub(super) fn new(entrance: Arc<Entrance>, origin: Origin, unproven: Unproven) -> Self {
-        Self { entrance, origin, unproven }
+    /// The calls of a connection that came by `origin`; `kept` where it is for people alone.
+    pub(super) fn new(
+        entrance: Arc<Entrance>,
+        origin: Origin,
+        unproven: Unproven,
+        kept: Option<Kept>,
+    ) -> Self {
+        Self { entrance, origin, unproven, kept }
     }
 
     /// A place for this call.
@@ -76,7 +85,13 @@ impl Door {
         }
         let path = request.uri().path();
         let bearer = request.headers().get(AUTHORIZATION).map(|value| value.as_bytes());
-        let is_person = bearer.is_some_and(|bearer| bearer.starts_with(b"Bearer askp_"));
+        let is_person = bearer.and_then(token).is_some_and(|token| token.starts_with(b"askp_"));
+        // Whether it is a person's indeed is known once somebody has looked it up.
+        if let Some(kept) = self.kept.as_ref().filter(|_| !is_person) {
+            kept.is_used(false);
+            tracing::debug!("a call was shed: the connections that are left are for people");
+            return Err(status(Error::Busy(limits::SHED_RETRY)));
+        }
         let is_at_home = self.origin == Origin::Socket { is_own: true };
         let class = Class::of(path, is_person, is_at_home);
         let Entrance { crowd, unproven_a_peer, .. } = &*self.entrance;
@@ -108,6 +123,9 @@ impl hyper::service::Service<Request<Incoming>> for Door {
         let mut request = request.map(|body| Body::new(Arriving { body, within, over: None }));
         request.extensions_mut().insert(self.origin);
         request.extensions_mut().insert(slot.clone());
+        if let Some(kept) = &self.kept {
+            request.extensions_mut().insert(kept.clone());
+        }
         let reply = self.entrance.routes.clone().call(request);
         Box::pin(async move {
             let replied = match timeout {
@@ -122,6 +140,13 @@ impl hyper::service::Service<Request<Incoming>> for Door {
             Ok(Leaving::of(response, Some(slot)))
         })
     }
+}
+
+/// The token of an `authorization`; its scheme is told in any case (RFC 9110, 11.1).
+pub(super) fn token(authorization: &[u8]) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"bearer ";
+    let (scheme, token) = authorization.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then_some(token)
 }
 
 /// Whether a page made this call: none of ours is made by one, and one that is made by a browser for

@@ -16,6 +16,12 @@ pub const SOCKET_CONNECTIONS: usize = 2_048;
 /// Connections by the socket of one process at once: a program that leaks them does not take the
 /// place of a person at a terminal.
 pub const SOCKET_CONNECTIONS_A_PROCESS: usize = 256;
+/// Connections by the socket, of [`SOCKET_CONNECTIONS`], that only people have: those that come when
+/// no others are free must prove within [`OPENS_WITHIN`] that they are a person's, by a call with their
+/// token, and take no others. However many agents there are, who is to answer them gets in.
+pub const SOCKET_CONNECTIONS_FOR_PEOPLE: usize = 64;
+/// Where there are few connections, one in this many is for people.
+pub const SOCKET_PART_FOR_PEOPLE: usize = 8;
 /// New connections a second from one address, after [`NEW_CONNECTIONS_AT_ONCE`]: a verb of the command
 /// line is one; a hundred a second are a loop that went wrong.
 pub const NEW_CONNECTIONS_A_SECOND: u32 = 100;

@@ -2,8 +2,8 @@
 
 use super::DESCRIPTORS;
 use super::accept::Reception;
-use super::admission::Admission;
-use super::door::{Entrance, Origin};
+use super::admission::{Admission, Kept};
+use super::door::{self, Entrance, Origin};
 use super::limits::{Limits, MESSAGE_BYTES, STOP_DRAIN};
 use super::shed::{Crowd, Slot};
 use super::status::status;
@@ -12,6 +12,7 @@ use super::v1::ask_service_server::AskServiceServer;
 use super::v1::session_service_server::SessionServiceServer;
 use crate::error::{Error, Reason};
 use crate::service::{Caller, Credential, Service};
+use crate::session::Principal;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -186,7 +187,12 @@ impl Api {
     /// Establishes who calls, and counts the call for them.
     pub async fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
         let credential = credential(request).map_err(status)?;
-        let caller = self.service.authenticate(&credential).await.map_err(status)?;
+        let caller = self.service.authenticate(&credential).await;
+        if let Some(kept) = request.extensions().get::<Kept>() {
+            let is_person = |caller: &Caller| matches!(caller.principal, Principal::Person(_));
+            kept.is_used(caller.as_ref().is_ok_and(is_person));
+        }
+        let caller = caller.map_err(status)?;
         tracing::debug!(by = ?caller.principal, "a call");
         if let Some(slot) = request.extensions().get::<Arc<Slot>>() {
             slot.keep(self.service.in_flight(&caller, slot.is_stream).map_err(status)?);
@@ -202,7 +208,8 @@ fn credential<T>(request: &Request<T>) -> Result<Credential, Error> {
     let token = match (headers.next(), headers.next()) {
         (None, _) => None,
         (Some(header), None) => {
-            let bearer = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
+            let bearer =
+                door::token(header.as_bytes()).and_then(|token| str::from_utf8(token).ok());
             let bearer = bearer.ok_or_else(|| bad("must be `authorization: Bearer TOKEN`"))?;
             Some(bearer.to_owned())
         }

@@ -3,21 +3,14 @@
 //! it: [`serve`](super).
 
 use super::CannotServe;
+use crate::files::{self, LINE_BYTES, OTHERS, OTHERS_WRITE, Unfit};
 use crate::session::{Kind, Secret};
-use rustix::fs::OFlags;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-
-/// Bits of a mode that let anybody but the owner do anything.
-const OTHERS: u32 = 0o077;
-/// Bytes looked at of a file of one line, a token or the name of a store: more than any has.
-const LINE_BYTES: u64 = 256;
-/// Bits of a mode that let anybody but the owner write.
-const OTHERS_WRITE: u32 = 0o022;
 
 /// Makes sure of a folder that is the daemon's own: makes it, or closes it to others' eyes.
 ///
@@ -116,8 +109,10 @@ impl Lock {
     ///
     /// When another daemon has it: which, and since when.
     pub fn take(path: PathBuf) -> Result<Self, CannotServe> {
-        let opened = open().read(true).write(true).create(true).open(&path);
-        let mut file = opened.map_err(|error| fault(&path, "cannot be opened", &error))?;
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let opened = files::open_as(&path, files::Kind::Kept, options);
+        let mut file = opened.map_err(|unfit| of_unfit(&path, &unfit))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path }),
             Err(TryLockError::WouldBlock) => Err(held(&mut file, &path)),
@@ -183,7 +178,10 @@ fn write_new(path: &Path, line: &str) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = open().write(true).create_new(true).open(&beside)?;
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create_new(true);
+    let made = files::open_as(&beside, files::Kind::Secret, options);
+    let mut file = made.map_err(io::Error::other)?;
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
@@ -216,43 +214,28 @@ pub fn write_line(path: &Path, line: &str) -> Result<(), CannotServe> {
 ///
 /// When it is no file, another user's or open to others, or cannot be read.
 pub fn read_line(path: &Path) -> Result<Option<String>, CannotServe> {
-    let file = match open().read(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fault(path, "cannot be opened", &error)),
+    match files::read_text(path, files::Kind::Secret, LINE_BYTES) {
+        Ok(text) => Ok(Some(text.trim_end().to_owned())),
+        Err(unfit) if unfit.is_missing() => Ok(None),
+        Err(unfit) => Err(of_unfit(path, &unfit)),
+    }
+}
+
+/// Says of a file that the daemon made why it is not taken, and what to do.
+pub(super) fn of_unfit(path: &Path, unfit: &Unfit) -> CannotServe {
+    let away = || format!("mv {} away: the next start makes another", path.display());
+    let next = match unfit {
+        Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(path).unwrap_or_else(away),
+        Unfit::Io(_) => "mend that, or name another folder with --data".to_owned(),
+        _ => away(),
     };
-    let found = file.metadata().map_err(|error| fault(path, "cannot be read", &error))?;
-    if !found.is_file() || found.uid() != geteuid().as_raw() {
-        let what = if found.is_file() { "belongs to another user" } else { "is no file" };
-        let message = format!("{} {what}", path.display());
-        return Err(CannotServe::new(message)
-            .next(format!("mv {} away: the next start makes another", path.display())));
-    }
-    let mut text = String::new();
-    // It is one line; whatever else lies there is not read to its end.
-    file.take(LINE_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| fault(path, "cannot be read", &error))?;
-    if found.mode() & OTHERS != 0 {
-        let message = format!("{} is open to others, who may have read it", path.display());
-        return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
-    }
-    Ok(Some(text.trim_end().to_owned()))
+    CannotServe::new(format!("{} {unfit}", path.display())).next(next)
 }
 
 fn new_secret(kind: Kind) -> Secret {
     let mut random = [0; 32];
     getrandom::fill(&mut random).expect("the system gives random bytes");
     Secret::new(kind, random)
-}
-
-/// A file for its owner alone, never through a symbolic link, and without waiting for whoever is at
-/// the other end of a pipe.
-fn open() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
-    options.mode(0o600).custom_flags(flags.bits().cast_signed());
-    options
 }
 
 fn fault(path: &Path, what: &str, error: &io::Error) -> CannotServe {

@@ -2,8 +2,7 @@
 
 use super::CannotServe;
 use crate::config::Tls;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use crate::files;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::rustls::crypto::ring;
@@ -42,8 +41,8 @@ pub(super) fn server(tls: &Tls) -> Result<Arc<ServerConfig>, CannotServe> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CannotServe> {
-    file(path)?;
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let text = read(path, files::Kind::Certificates)?;
+    let read = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     let certs = read.map_err(|error| fault(path, "holds no certificates", error))?;
     match certs.is_empty() {
         true => Err(fault(path, "holds no certificates", "it has none in PEM")),
@@ -53,22 +52,17 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CannotServe
 
 /// The key, which nobody but its owner may read.
 fn key(path: &Path) -> Result<PrivateKeyDer<'static>, CannotServe> {
-    let found = file(path)?;
-    if found.mode() & 0o077 != 0 {
-        let message =
-            format!("{} may be read by others (mode {:o})", path.display(), found.mode() & 0o777);
-        return Err(CannotServe::new(message).next(format!("chmod 600 {}", path.display())));
-    }
-    PrivateKeyDer::from_pem_file(path).map_err(|error| fault(path, "holds no key", error))
+    let text = read(path, files::Kind::Key)?;
+    PrivateKeyDer::from_pem_slice(&text).map_err(|error| fault(path, "holds no key", error))
 }
 
-/// What is known of a file: whatever else stands there is not read, since that may never end.
-fn file(path: &Path) -> Result<fs::Metadata, CannotServe> {
-    let found = fs::metadata(path).map_err(|error| fault(path, "cannot be read", error))?;
-    if found.is_file() {
-        return Ok(found);
-    }
-    Err(fault(path, "cannot be read", "it is no file"))
+fn read(path: &Path, kind: files::Kind) -> Result<Vec<u8>, CannotServe> {
+    files::read(path, kind, files::PEM_BYTES).map_err(|unfit| {
+        let other =
+            || "name a certificate and its key, in PEM, with --tls-cert and --tls-key".into();
+        let next = unfit.remedy(path).unwrap_or_else(other);
+        CannotServe::new(format!("{} {unfit}", path.display())).next(next)
+    })
 }
 
 fn fault(path: &Path, what: &str, error: impl std::fmt::Display) -> CannotServe {

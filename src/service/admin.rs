@@ -12,10 +12,19 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// What a call about people comes to, or about what was revoked.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rostered {
     /// Whether this repeats an earlier call.
     pub replayed: bool,
+    /// The tokens that were revoked with the one that was named, since it had made them. None in a
+    /// repeat.
+    pub revoked: Vec<TokenId>,
+}
+
+impl From<Done> for Rostered {
+    fn from(done: Done) -> Self {
+        Self { replayed: done.replayed, revoked: done.revoked }
+    }
 }
 
 /// What CreateToken gives.
@@ -84,7 +93,7 @@ impl Service {
         let deed = OnRoster::Add(name.clone(), caller.principal.clone().into());
         let payload = (&namespace, &name);
         let done = self.on_roster(caller, Call::AddPerson, request, payload, deed).await?;
-        Ok(Rostered { replayed: done.replayed })
+        Ok(done.into())
     }
 
     /// Removes a person: their tokens are void, their streams are cut, and what waits on them alone
@@ -105,7 +114,7 @@ impl Service {
         let payload = (&namespace, &name);
         let done = self.on_roster(caller, Call::RemovePerson, request, payload, deed).await?;
         self.engine.move_from_removed(&namespace).await?;
-        Ok(Rostered { replayed: done.replayed })
+        Ok(done.into())
     }
 
     /// Lists the people of a namespace, by their names.
@@ -154,9 +163,17 @@ impl Service {
             ttl,
             note: note.clone(),
             by: caller.principal.clone().into(),
+            in_agent: caller.in_agent,
         };
         let deed = OnRoster::Issue(issuing);
         let done = self.on_roster(caller, Call::CreateToken, request, payload, deed).await?;
+        if let (Some(token), false) = (&done.token, done.replayed) {
+            let (id, in_agent) = (token.id.map(tracing::field::display), caller.in_agent);
+            let whose =
+                Caller { principal, namespace: namespace.clone(), ..caller.clone() }.spelled();
+            let by = caller.spelled();
+            tracing::info!(id, whose, by, in_agent, "a token was made");
+        }
         let token = done.token.ok_or_else(|| {
             Error::NotFound("the token of this request was revoked since".to_owned())
         })?;
@@ -186,7 +203,8 @@ impl Service {
         Ok(tokens.collect())
     }
 
-    /// Revokes a token: no call by it is served from here on, and its streams are cut.
+    /// Revokes a token, those that it made, and the sessions that a host enrolled by any of them: no
+    /// call by these is served from here on, and their streams are cut.
     ///
     /// # Errors
     ///
@@ -202,7 +220,8 @@ impl Service {
         let deed = OnRoster::Revoke(id);
         let payload = (&namespace, &id);
         let done = self.on_roster(caller, Call::RevokeToken, request, payload, deed).await?;
-        Ok(Rostered { replayed: done.replayed })
+        self.engine.revoke_sessions(&namespace).await?;
+        Ok(done.into())
     }
 
     /// Takes away a session's credentials and its tickets, and those of every session below it: they
@@ -225,7 +244,35 @@ impl Service {
         let done = self.engine.submit(Request::of(intent, deed)).await?;
         self.engine.revoke_below(id).await?;
         let session = self.session(id).await?.unwrap_or(session);
-        Ok((session, Rostered { replayed: done.replayed }))
+        Ok((session, done.into()))
+    }
+
+    /// Whether there is the namespace that `caller` names. Who may name none but their own is told of
+    /// none by the call itself.
+    ///
+    /// # Errors
+    ///
+    /// Not found; unavailable.
+    pub async fn knows(&self, caller: &Caller, named: Option<&Namespace>) -> Result<(), Error> {
+        let Some(named) = named.filter(|named| **named != caller.namespace) else { return Ok(()) };
+        if !caller.is_operator() || self.roster(named).await?.is_some() {
+            return Ok(());
+        }
+        let how = "whoever means to make it says so: --new-namespace";
+        Err(Error::NotFound(format!("no namespace {named}; {how}")))
+    }
+
+    /// The namespaces beside `default`, for the daemon's own user; nobody else is told of any.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn namespaces(&self, caller: &Caller) -> Result<Vec<Namespace>, Error> {
+        if !caller.is_operator() {
+            return Ok(Vec::new());
+        }
+        let roster = self.roster(&Namespace::default()).await?;
+        Ok(roster.map(|roster| roster.namespaces.iter().cloned().collect()).unwrap_or_default())
     }
 
     async fn on_roster(

@@ -166,6 +166,7 @@ impl Service {
         self.act(caller, Call::Say, request, ask, &text, |caller| Command::Say {
             by: Actor::from(caller.principal.clone()),
             text: text.clone(),
+            assurance: matches!(caller.principal, Principal::Person(_)).then(|| caller.assurance()),
         })
         .await
     }
@@ -228,6 +229,7 @@ impl Service {
             by: person_of(caller),
             length,
             take_over,
+            assurance: caller.assurance(),
         })
         .await
     }

@@ -147,8 +147,9 @@ pub(super) fn sees(caller: &Caller, ask: &Ask) -> bool {
 }
 
 /// Whether `caller` may make this call on `session`. To pause, resume and end: itself (but not resume),
-/// its host, or the sender that enrolled it. To revoke: its host, the owner of its namespace, or the
-/// daemon's own user.
+/// its host, or the sender that enrolled it. To revoke: its host or the owner of its namespace. The
+/// daemon's own user may do all of it, in every namespace: nobody else is left where a host lost its
+/// token.
 ///
 /// # Errors
 ///
@@ -165,10 +166,7 @@ pub(super) fn authorize_on_session(
             let is_parent = session.parent.as_ref() == Some(by);
             near && (is_parent || (session.reference() == *by && call != Call::ResumeSession))
         }
-        Principal::Host(by) => {
-            let everywhere = call == Call::RevokeSession && caller.is_operator();
-            everywhere || (near && session.host == *by)
-        }
+        Principal::Host(by) => caller.is_operator() || (near && session.host == *by),
         Principal::Person(_) => near && call == Call::RevokeSession,
     };
     if may { Ok(()) } else { Err(Error::no_such_session(session.id)) }

@@ -324,6 +324,7 @@ pub fn enroll(
         alive_until: now.time + limits::SESSION_TTL,
         tickets_from: 0,
         revokes: false,
+        maker: None,
     }
 }
 

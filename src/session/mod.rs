@@ -71,6 +71,10 @@ pub struct Session {
     /// Whether the sessions it enrolled have yet to be revoked with it.
     #[serde(default)]
     pub revokes: bool,
+    /// The host's token by which its credentials came to be, its own or those of whoever sent it work:
+    /// they go with it. None on the socket.
+    #[serde(default)]
+    pub maker: Option<TokenId>,
 }
 
 /// What a session says of itself when it is enrolled.
@@ -262,6 +266,12 @@ pub struct Issue {
     pub by: Actor,
     /// When.
     pub time: Timestamp,
+    /// By which token it was made: it never outlives that. None on the socket.
+    #[serde(default)]
+    pub from: Option<TokenId>,
+    /// Whether it was made in an agent's environment: an agent may have.
+    #[serde(default)]
+    pub in_agent: bool,
 }
 
 /// Why a token is not good.

@@ -3,7 +3,9 @@
 //! any: a token is never made for a person who is being removed.
 
 use super::{Kind, LOCAL_HOST, Principal, SecretHash, Token};
-use crate::ask::{Actor, Namespace, PersonName, Span, Timestamp, TokenId, Violation, limits, text};
+use crate::ask::{
+    Actor, HostName, Namespace, PersonName, Span, Timestamp, TokenId, Violation, limits, text,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +24,9 @@ pub struct Roster {
     /// In the roster of `default`: the other namespaces that have one.
     #[serde(default)]
     pub namespaces: BTreeSet<Namespace>,
+    /// The hosts' tokens that were revoked, and whose sessions have yet to be revoked with them.
+    #[serde(default)]
+    pub revoked_hosts: BTreeMap<TokenId, HostName>,
 }
 
 /// A person of a namespace.
@@ -64,6 +69,7 @@ impl Roster {
             people: BTreeMap::from([(PersonName::owner(), owner)]),
             tokens: BTreeMap::new(),
             namespaces: BTreeSet::new(),
+            revoked_hosts: BTreeMap::new(),
         }
     }
 
@@ -167,6 +173,24 @@ impl Roster {
         let mut next = self.next();
         next.tokens.retain(|id, _| !ids.contains(id));
         next
+    }
+
+    /// Without these tokens, which are revoked; what hosts made by theirs is to be revoked, too.
+    pub fn revoking<'a>(&self, tokens: impl IntoIterator<Item = (TokenId, &'a Principal)>) -> Self {
+        let mut next = self.next();
+        for (id, principal) in tokens {
+            next.tokens.remove(&id);
+            if let Principal::Host(host) = principal {
+                next.revoked_hosts.insert(id, host.clone());
+            }
+        }
+        next
+    }
+
+    /// The sessions of a host's revoked token have been revoked with it; none where they were.
+    pub fn sessions_revoked(&self, id: TokenId) -> Option<Self> {
+        let mut next = self.next();
+        next.revoked_hosts.remove(&id).map(|_| next)
     }
 
     /// With one more namespace beside `default`; none where it is known.

@@ -44,6 +44,33 @@ async fn a_too_unsure_word_settles_nothing_and_spends_nothing() {
     assert!(settled.follow_up(outcome.revision).contains("Assurance: token"));
 }
 
+/// A claim holds every timer, and a turn the expiry: who may not answer could keep an ask from whoever may.
+#[tokio::test]
+async fn a_too_unsure_word_holds_no_timer_and_a_turn_says_what_it_is_worth() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let ask = accepted(bench.file(&worker, demanding("sure?", Assurance::Token)).await);
+    let length = askway::ask::limits::CLAIM;
+    let say = async |by: &Caller, ask| bench.service.say(by, fresh(), ask, "wait".into()).await;
+    let claim = async |by: &Caller| bench.service.claim(by, fresh(), ask.id, length, false).await;
+    assert_eq!(refused(say(&bench.owner, ask.id).await), Reason::AssuranceTooLow);
+    assert_eq!(refused(claim(&bench.owner).await), Reason::AssuranceTooLow);
+    let still = bench.get(ask.id).await;
+    assert_eq!((still.is_open(), still.revision), (true, ask.revision), "nothing was recorded");
+    let sure = sure_owner(&bench).await;
+    accepted(claim(&sure).await);
+    let said = accepted(say(&sure, ask.id).await);
+    let turn = said.turns.last().unwrap();
+    assert_eq!(turn.assurance, Some(Assurance::Token));
+    assert!(said.follow_up(turn.revision).contains("Assurance: token"));
+
+    let any = bench.ask(&worker, "any?").await;
+    accepted(say(&lead.caller, any.id).await);
+    let said = accepted(say(&bench.owner, any.id).await);
+    let worth: Vec<_> = said.turns.iter().map(|turn| turn.assurance).collect();
+    assert_eq!(worth, [None, Some(Assurance::Local)], "a session's is worth none");
+}
+
 #[tokio::test]
 async fn what_a_word_was_worth_is_recorded_and_a_sessions_is_worth_none() {
     let bench = Bench::new().await;

@@ -271,3 +271,33 @@ async fn a_revocation_that_was_cut_off_is_finished_by_the_next_start() {
     }
     bench.log_in(&stranger.token).await.expect("nobody else is touched");
 }
+
+#[tokio::test]
+async fn a_hosts_revocation_that_was_cut_off_takes_its_sessions_at_the_next_start() {
+    let store = Held::new();
+    let bench = Bench::over(store.clone()).await;
+    let service = &bench.service;
+    let night = askway::session::Principal::Host("night".parse().unwrap());
+    let made = service.create_token(&bench.host, fresh(), None, night, None, String::new()).await;
+    let made = made.unwrap();
+    let host = bench.log_in(&made.secret.unwrap()).await.unwrap();
+    let agent = || "lead".parse().unwrap();
+    let manner = askway::session::Manner::default();
+    let enrolled = service.enroll(Some(&host), fresh(), agent(), manner, None).await.unwrap();
+    let (token, _) = enrolled.secrets.unwrap();
+    let beside = bench.root("beside").await;
+    store.hides_sessions.store(true, Ordering::SeqCst);
+    let id = made.token.id.unwrap();
+    let revoke = service.revoke_token(&bench.host, fresh(), None, id).await;
+    assert!(is_unavailable(revoke), "the caller is not told that all of it is done");
+    let clock = bench.clock.clone();
+    bench.stop().await;
+    store.hides_sessions.store(false, Ordering::SeqCst);
+    let bench = Bench::on(store, clock).await;
+    let revoked = |found: Result<_, Error>| match found {
+        Err(Error::Unauthenticated(why, _)) => why == Reason::CredentialRevoked,
+        _ => false,
+    };
+    eventually(async || revoked(bench.log_in(&token).await)).await;
+    bench.log_in(&beside.token).await.expect("nobody else is touched");
+}

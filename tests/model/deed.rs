@@ -206,14 +206,16 @@ impl Deed {
             }
             Deed::Escalate { hop } => Command::Escalate { by, hop: hop.into(), reason: None, idle },
             Deed::Withdraw => Command::Withdraw { by: session(), note: None },
-            Deed::Say => Command::Say { by, text: "how large is it?".into() },
+            Deed::Say => Command::Say { by, text: "how large is it?".into(), assurance: None },
             Deed::Reply { anew } => {
                 let anew = anew.then(|| ("store".to_owned(), options(["Redis", "SQLite"])));
                 let options = BTreeMap::from_iter(anew);
                 Command::Reply { by: session(), text: "2 GB".into(), options, standing: None }
             }
             Deed::MarkSeen { content } => Command::MarkSeen { by: person, digest: digest(content) },
-            Deed::Claim { take_over } => Command::Claim { by: person, length: CLAIM, take_over },
+            Deed::Claim { take_over } => {
+                Command::Claim { by: person, length: CLAIM, take_over, assurance: Assurance::Local }
+            }
             Deed::Release => Command::Release { by: person },
             Deed::Acknowledge { delivery } => {
                 Command::Acknowledge { by, delivery: revision(ask, delivery), lease: None }

@@ -46,6 +46,11 @@ fn what_a_person_does_is_refused_there_until_a_person_is_named() {
         by_agent(&daemon, line).ends(0);
     }
     by_agent(&daemon, &["--as-person", "owner", "person", "add", "ann"]).ends(0);
+    let create = ["--as-person", "owner", "token", "create", "--person", "ann"];
+    let made = by_agent(&daemon, &create).ends(0).json();
+    assert_eq!(made["token"]["in_agent"], true, "who made it there is told by the list: {made}");
+    let list = Said::by(&mut daemon.command(&["token", "ls"])).ends(0);
+    assert!(list.out.contains("by local (typed in an agent's environment)"), "{}", list.out);
 }
 
 #[test]
@@ -80,7 +85,10 @@ fn what_is_done_as_a_person_there_says_so_to_everybody() {
     let shown = text("show");
     let ended = "answered by owner (assurance local, typed in an agent's environment)";
     assert!(shown.contains(ended), "{shown}");
-    assert!(shown.contains("owner (typed in an agent's environment) said"), "{shown}");
+    assert!(
+        shown.contains("owner (assurance local, typed in an agent's environment) said"),
+        "{shown}"
+    );
     assert!(text("log").contains("answered\towner (typed in an agent's environment)"));
     // A session's token is the mark of an agent by itself; the session's own answer is a session's.
     let other = filed(&daemon, &worker, "And now?");

@@ -170,3 +170,85 @@ fn a_tokens_file_behind_a_link_is_not_written_and_a_folder_that_others_write_to_
     let message = refused.error()["message"].as_str().unwrap_or_default().to_owned();
     assert!(message.contains("is no socket"), "{message}");
 }
+
+/// What the daemon reads is a file of its own user's, that nobody else may write to, and no link.
+#[test]
+fn a_folder_a_store_or_settings_behind_links_or_open_to_others_are_not_served() {
+    let mut daemon = Daemon::start(&[]);
+    daemon.kill();
+    let said = |command: &mut std::process::Command| {
+        let refused = Said::by(command);
+        assert!(matches!(refused.code, 1 | 2), "{refused:?}");
+        refused.err
+    };
+    let link = daemon.data().parent().expect("it is in one").join("link");
+    symlink(daemon.data(), &link).expect("made");
+    for named in [link.clone(), link.join("")] {
+        let mut serve = daemon.command(&["serve", "--json"]);
+        let error = said(serve.env(place::DATA_VAR, &named));
+        assert!(error.contains("symbolic link"), "{}: {error}", named.display());
+    }
+    for name in ["askway.toml", "askway.redb", "askway.lock"] {
+        let path = daemon.data().join(name);
+        let aside = daemon.data().join("aside");
+        if !path.exists() {
+            fs::write(&path, "").expect("written");
+        }
+        fs::rename(&path, &aside).expect("moved");
+        symlink(&aside, &path).expect("made");
+        let error = said(&mut daemon.command(&["serve", "--json"]));
+        assert!(error.contains("symbolic link") && error.contains(name), "{error}");
+        fs::rename(&aside, &path).expect("moved back");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("it is ours");
+        let error = said(&mut daemon.command(&["serve", "--json"]));
+        assert!(error.contains("by others") && error.contains(name), "{error}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    }
+    daemon.restart();
+    daemon.verb(None, &["inbox"]).ends(0);
+}
+
+/// Neither waited for nor read without end, and what is set to nothing is not set.
+#[test]
+fn a_token_is_read_from_no_pipe_no_link_and_no_device() {
+    let daemon = Daemon::start(&[]);
+    let pipe = daemon.data().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    let link = daemon.data().join("link.token");
+    symlink(daemon.data().join(place::OWNER_TOKEN), &link).expect("made");
+    let long = daemon.data().join("long.token");
+    fs::write(&long, vec![b'a'; 1 << 16]).expect("written");
+    fs::set_permissions(&long, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    let cases = [(pipe, "no file"), (link, "symbolic link"), (long, "larger than")];
+    for (path, why) in cases.into_iter().chain([("/dev/zero".into(), "no file")]) {
+        let refused = with_file(&daemon, path.to_str().expect("UTF-8"), &["inbox"]).ends(7);
+        assert!(refused.err.contains(why), "{}: {refused:?}", path.display());
+    }
+    let mut unset = daemon.command(&["inbox"]);
+    Said::by(unset.env(place::TOKEN_VAR, "").env(place::TOKEN_FILE_VAR, "")).ends(0);
+}
+
+#[test]
+fn a_token_that_is_made_again_says_what_became_of_the_first() {
+    let daemon = Daemon::start(&[]);
+    let file = |name: &str| daemon.data().join(name).to_str().expect("UTF-8").to_owned();
+    let (first, second, third) = (file("1.token"), file("2.token"), file("3.token"));
+    let create = |out: &str| {
+        let line = ["token", "create", "--host", "ci", "--request-id", "once", "--out", out];
+        Said::by(&mut daemon.command(&line))
+    };
+    create(&first).ends(0);
+    let again = create(&second).ends(0);
+    assert!(again.err.contains("is void"), "{again:?}");
+    with_file(&daemon, &first, &["status"]).ends(7);
+    with_file(&daemon, &second, &["status"]).ends(0);
+    let used = create(&third).ends(7);
+    assert!(
+        used.err.contains("has been used") && used.err.contains("token revoke tok_"),
+        "{used:?}"
+    );
+    assert!(!std::path::Path::new(&third).exists(), "there is nothing to be in it");
+
+    let both = ["token", "revoke", "--session", "ses_0000", "--namespace", "acme"];
+    daemon.verb(None, &both).ends(2);
+}

@@ -155,7 +155,11 @@ fn c146_words_that_grow_when_they_are_made_visible_still_fit() {
         assert!(text.len() <= limits::FOLLOW_UP_BYTES, "{letter:?}: {} bytes", text.len());
         assert!(text.lines().all(text::is_one_safe_line), "{letter:?}");
         let turn = letter.repeat(limits::TURN_BYTES / letter.len() - 1) + "x";
-        let said = Command::Say { by: Actor::Person(owner()), text: turn };
+        let said = Command::Say {
+            by: Actor::Person(owner()),
+            text: turn,
+            assurance: Some(Assurance::Local),
+        };
         let text = then(&ask, &said, after(mins(1))).follow_up(2);
         assert!(text.len() <= limits::FOLLOW_UP_BYTES, "{letter:?}: {} bytes", text.len());
     }

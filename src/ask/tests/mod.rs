@@ -201,7 +201,7 @@ fn withdraw() -> Command {
 }
 
 fn say(by: Actor) -> Command {
-    Command::Say { by, text: "how large is it?".into() }
+    Command::Say { by, text: "how large is it?".into(), assurance: None }
 }
 
 fn reply(text: &str, labels: &[&str]) -> Command {
@@ -216,7 +216,7 @@ fn reply(text: &str, labels: &[&str]) -> Command {
 }
 
 fn claim(by: &str, minutes: u64, take_over: bool) -> Command {
-    Command::Claim { by: person(by), length: mins(minutes), take_over }
+    Command::Claim { by: person(by), length: mins(minutes), take_over, assurance: Assurance::Local }
 }
 
 fn lease_id(number: u8) -> LeaseId {

@@ -409,7 +409,15 @@ impl World {
             20..23 => {
                 let (minutes, take_over) = (self.dice.within(0..17), self.dice.one_in(2));
                 let said = naive.claim(person, minutes, take_over, now);
-                (Command::Claim { by: name, length: mins(minutes), take_over }, said)
+                (
+                    Command::Claim {
+                        by: name,
+                        length: mins(minutes),
+                        take_over,
+                        assurance: Assurance::Local,
+                    },
+                    said,
+                )
             }
             23 | 24 => (Command::Release { by: name }, naive.release(person, now)),
             25 | 26 => {

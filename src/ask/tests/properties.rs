@@ -195,9 +195,12 @@ impl Attempt {
             Attempt::MarkSeen(by, fresh) => {
                 Command::MarkSeen { by: person(by), digest: digest(fresh) }
             }
-            Attempt::Claim(by, minutes, take_over) => {
-                Command::Claim { by: person(by), length: mins(*minutes), take_over: *take_over }
-            }
+            Attempt::Claim(by, minutes, take_over) => Command::Claim {
+                by: person(by),
+                length: mins(*minutes),
+                take_over: *take_over,
+                assurance: Assurance::Local,
+            },
             Attempt::Release(by) => Command::Release { by: person(by) },
             Attempt::Acknowledge(by, delivery, lease) => Command::Acknowledge {
                 by: Actor::Session(session(by)),

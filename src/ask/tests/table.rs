@@ -334,7 +334,7 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "Say asked" => say(by_lead),
         "Say asker" => say(Actor::Session(worker())),
         "Say person" => say(Actor::Person(person("ann"))),
-        "Say blank" => Command::Say { by: by_owner, text: " \n\u{200b}".into() },
+        "Say blank" => Command::Say { by: by_owner, text: " \n\u{200b}".into(), assurance: None },
         "Reply asker" => reply("2 GB", &["Redis", "SQLite"]),
         "Reply asked" => Command::Reply {
             by: lead(),
@@ -532,7 +532,7 @@ fn follows(before: &Ask, event: &Event, ask: &Ask, now: Now) {
             assert_eq!(held, Some((*lease, *until)));
         }
         EventKind::Abandoned { by } => ends(ask, &Ending::Abandoned, by),
-        EventKind::Said { by, text } => {
+        EventKind::Said { by, text, .. } => {
             let turn = ask.turns.last().unwrap();
             assert_eq!((&turn.by, &turn.text, turn.unread), (by, text, true));
             assert_eq!((&ask.hop, ask.expiry), (&before.hop, before.expiry), "a timer moved");

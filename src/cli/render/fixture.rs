@@ -149,6 +149,7 @@ pub fn spoken() -> v1::Ask {
         say_time: time(2_000),
         unread: true,
         in_agent: false,
+        assurance: v1::Assurance::Unspecified.into(),
     };
     v1::Ask { revision: 2, turns: vec![turn], ..open() }
 }

@@ -35,17 +35,34 @@ fn what_is_no_file_is_not_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(FILE);
     fs::create_dir(&path).expect("made");
-    assert!(said(folder.path()).contains("it is no file"));
+    assert!(said(folder.path()).contains("is no file"));
     fs::remove_dir(&path).expect("removed");
     let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs");
     assert!(made.success());
-    assert!(said(folder.path()).contains("it is no file"), "nobody writes to it");
+    assert!(said(folder.path()).contains("is no file"), "nobody writes to it");
     fs::remove_file(&path).expect("removed");
-    symlink("/dev/zero", &path).expect("made");
-    assert!(said(folder.path()).contains("it is no file"));
-    fs::remove_file(&path).expect("removed");
-    symlink(&path, &path).expect("made");
-    assert!(said(folder.path()).contains("cannot be read"));
+    for other in [Path::new("/dev/zero"), &path, &folder.path().join("elsewhere.toml")] {
+        symlink(other, &path).expect("made");
+        assert!(said(folder.path()).contains("is a symbolic link"));
+        fs::remove_file(&path).expect("removed");
+    }
+}
+
+/// It says what is run and who is asked: whoever may write to it decides that.
+#[test]
+fn a_file_that_others_may_write_to_configures_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder("log = \"info\"\n");
+    let path = folder.path().join(FILE);
+    for (mode, is_taken) in [(0o666, false), (0o660, false), (0o644, true), (0o600, true)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        if is_taken {
+            load(folder.path(), Args::default(), &[]).expect("nobody else may write to it");
+        } else {
+            let said = said(folder.path());
+            assert!(said.contains("by others") && said.contains("chmod go-w"), "{said}");
+        }
+    }
 }
 
 /// Each fault has its line, and a line is not counted for by reading all before it again.

@@ -34,6 +34,7 @@ pub fn token(token: &Token) -> v1::Token {
         Principal::Host(host) => (Some(Named::Host(host.to_string())), v1::Assurance::Unspecified),
         Principal::Session(_) => (None, v1::Assurance::Unspecified),
     };
+    let from = token.issue.as_ref().and_then(|issue| issue.from);
     v1::Token {
         id: token.id.map(|id| id.to_string()).unwrap_or_default(),
         principal,
@@ -42,6 +43,8 @@ pub fn token(token: &Token) -> v1::Token {
         create_time: token.issue.as_ref().map(|issue| timestamp(issue.time)),
         expire_time: token.expire_time.map(timestamp),
         assurance: worth.into(),
+        from_token_id: from.map(|id| id.to_string()).unwrap_or_default(),
+        in_agent: token.issue.as_ref().is_some_and(|issue| issue.in_agent),
     }
 }
 

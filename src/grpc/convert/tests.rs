@@ -93,7 +93,12 @@ fn an_open_ask_says_who_is_asked_why_and_until_when() {
 
 #[test]
 fn under_a_claim_no_timer_runs_and_once_settled_nobody_is_asked() {
-    let claim = Command::Claim { by: owner(), length: Span::from_mins(1), take_over: false };
+    let claim = Command::Claim {
+        by: owner(),
+        length: Span::from_mins(1),
+        take_over: false,
+        assurance: Assurance::Local,
+    };
     let (_, claimed) = after(&[filing(), claim.clone()]);
     assert!(matches!(claimed.expiry, Some(Expiry { .. })), "it has one, which stands still");
     let wire = ask(&claimed);
@@ -114,7 +119,11 @@ fn under_a_claim_no_timer_runs_and_once_settled_nobody_is_asked() {
 
 #[test]
 fn an_event_carries_what_it_changed_and_no_more() {
-    let say = |text: &str| Command::Say { by: Actor::Person(owner()), text: text.into() };
+    let say = |text: &str| Command::Say {
+        by: Actor::Person(owner()),
+        text: text.into(),
+        assurance: None,
+    };
     let (said, ask_then) = after(&[filing(), say("one"), say("two")]);
     let wire = event(&said, &ask_then);
     assert_eq!((wire.revision, wire.kind(), wire.text.as_str()), (3, v1::EventKind::Said, "two"));

@@ -4,12 +4,12 @@
 use super::gate::Gate;
 use super::tables::{META, Tables};
 use super::{Opened, Trouble};
+use crate::files;
 use crate::store::Fault;
 use ::redb::{Database, ReadableDatabase, StorageBackend, TableError, backends::FileBackend};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Mutex, RwLock};
 
@@ -57,8 +57,11 @@ pub(super) fn file(path: &Path, create: bool) -> Result<FileBackend, Fault> {
         Fault::Unavailable(format!("{} cannot be opened: {why}", path.display()))
     };
     let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(create).truncate(false).mode(0o600);
-    let file = file.open(path).map_err(|why| cannot(&why))?;
+    let options = options.read(true).write(true).create(create).truncate(false);
+    let file = files::open_as(path, files::Kind::Kept, options).map_err(|unfit| match &unfit {
+        files::Unfit::Io(why) => cannot(why),
+        unfit => cannot(&format!("it {unfit}")),
+    })?;
     if create {
         // A new name is on disk only once its folder is.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -78,6 +78,7 @@ pub fn session(number: u8) -> Session {
         wakeable: number.is_multiple_of(2),
         alive_until: Timestamp::from_millis(1_000 * u64::from(number)),
         tickets_from: 0,
+        maker: None,
         revokes: false,
     }
 }

@@ -81,7 +81,11 @@ impl World {
 
     /// A person says something on an open ask.
     pub fn say(&mut self, id: AskId) -> Change {
-        let command = Command::Say { by: Actor::Person(PersonName::owner()), text: "well".into() };
+        let command = Command::Say {
+            by: Actor::Person(PersonName::owner()),
+            text: "well".into(),
+            assurance: None,
+        };
         let ask = self.asks[&id].0.clone();
         let events = decide(Some(&ask), &command, Now::at(self.now)).expect("it is open");
         self.record(id, Some(ask), events)
@@ -330,7 +334,7 @@ impl World {
             },
             3 => Command::Escalate { by: spoken, hop: ask.hop.index, reason: None, idle },
             4 => Command::Withdraw { by: asker, note: None },
-            5 => Command::Say { by: spoken, text: "hm".into() },
+            5 => Command::Say { by: spoken, text: "hm".into(), assurance: None },
             6 => Command::Reply {
                 by: asker,
                 text: "so".into(),
@@ -338,7 +342,12 @@ impl World {
                 standing: None,
             },
             7 => Command::MarkSeen { by: person, digest },
-            8 => Command::Claim { by: person, length: Span::from_mins(5), take_over: true },
+            8 => Command::Claim {
+                by: person,
+                length: Span::from_mins(5),
+                take_over: true,
+                assurance: Assurance::Local,
+            },
             9 => Command::Release { by: person },
             10 | 11 => Command::Acknowledge { by: Actor::Session(asker), delivery, lease: None },
             12 => {

@@ -74,3 +74,57 @@ async fn a_peer_that_connects_in_a_loop_is_slowed_down_and_the_socket_is_not() {
     is_well(&daemon).await;
     daemon.stop().await;
 }
+
+/// As many as there are by the socket; agents have all of them but those that are kept.
+async fn crowded() -> (Daemon, askway::session::Secret, Vec<Client>) {
+    let daemon = daemon(Limits { socket_connections: 16, ..Limits::default() }).await;
+    let agent = daemon.root(daemon.tcp()).await;
+    let mut held = Vec::new();
+    for _ in 0..14 {
+        let client = Client::new(daemon.unix(), Some(agent.token.clone()));
+        soon(client.status()).await.expect("there is a place");
+        held.push(client);
+    }
+    (daemon, agent.token, held)
+}
+
+#[tokio::test]
+async fn agents_that_have_every_place_on_the_socket_leave_a_person_theirs() {
+    let (daemon, token, held) = crowded().await;
+    for _ in 0..8 {
+        let late = hasty(Client::new(daemon.unix(), Some(token.clone())));
+        let refused = soon(late.status()).await.expect_err("what is left is for people");
+        assert!(refused.is_passing(), "{refused:?}");
+    }
+    let agent = daemon.root(daemon.tcp()).await;
+    let ask = agent.ask("may I?").await;
+    let owner = Client::new(daemon.unix(), Some(daemon.owner.clone()));
+    let settled = soon(owner.answer(crate::wire::answer(&ask))).await.expect("a person gets in");
+    assert_eq!(settled.result(), askway::grpc::v1::Result::Accepted);
+    drop(owner);
+    drop(held);
+    is_well(&daemon).await;
+    daemon.stop().await;
+}
+
+/// A token that is none, or a person's that another speaks beside, keeps no place of a person's.
+#[tokio::test]
+async fn who_only_says_to_be_a_person_keeps_no_place_of_theirs() {
+    let (daemon, _, held) = crowded().await;
+    let forged = askway::session::Secret::new(askway::session::Kind::Person, [9; 32]);
+    let forged = hasty(Client::new(daemon.unix(), Some(forged)));
+    let refused = soon(forged.status()).await.expect_err("it is nobody's");
+    assert_eq!(refused.reason.as_deref(), Some("BAD_CREDENTIAL"));
+    // Its connection is closed, and so are those on which nobody says anything.
+    let mut silent = Vec::new();
+    for _ in 0..2 {
+        silent.push(Raw::open(unix(&daemon).await).await);
+    }
+    for raw in silent {
+        soon(raw.closed()).await;
+    }
+    let owner = Client::new(daemon.unix(), Some(daemon.owner.clone()));
+    assert_eq!(soon(owner.status()).await.expect("there is a place").caller, "person owner");
+    drop((held, forged));
+    daemon.stop().await;
+}

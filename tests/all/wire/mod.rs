@@ -6,6 +6,7 @@ mod export;
 mod fields;
 mod in_agent;
 mod line;
+mod lineage;
 mod mischief;
 mod namespaces;
 mod people;
@@ -147,7 +148,14 @@ impl Daemon {
         ttl: Option<prost_types::Duration>,
     ) -> (Secret, v1::Token) {
         let (principal, namespace) = (Some(principal), namespace.to_owned());
-        let request = v1::CreateTokenRequest { principal, namespace, ttl, ..Default::default() };
+        let new_namespace = !namespace.is_empty();
+        let request = v1::CreateTokenRequest {
+            principal,
+            namespace,
+            ttl,
+            new_namespace,
+            ..Default::default()
+        };
         let made = self.local().create_token(request).await.unwrap();
         assert_eq!(made.receipt.unwrap().result(), v1::Result::Accepted);
         (Secret::read(&made.secret).expect("a whole token"), made.token.unwrap())

@@ -194,3 +194,39 @@ async fn who_is_asked_in_a_namespace_is_who_is_there() {
     accepted(owner.answer(answer(&ask)).await.unwrap());
     daemon.stop().await;
 }
+
+/// A name that is mistyped is no namespace, and makes none.
+#[tokio::test]
+async fn a_namespace_is_made_on_purpose_and_listed_for_the_daemons_user_alone() {
+    let daemon = Daemon::start().await;
+    let local = daemon.local();
+    let gone = |error: ClientError| {
+        assert_eq!(error.reason.as_deref(), Some("NOT_FOUND"));
+        assert!(error.message.contains("--new-namespace"), "{error}");
+    };
+    let host = Some(Named::Host("ci".into()));
+    let namespace = "amce".to_owned();
+    let create = v1::CreateTokenRequest { principal: host, namespace, ..Default::default() };
+    gone(local.create_token(create.clone()).await.unwrap_err());
+    let (name, namespace) = ("ann".to_owned(), "amce".to_owned());
+    let add = v1::AddPersonRequest { name, namespace, ..Default::default() };
+    gone(local.add_person(add).await.unwrap_err());
+    gone(local.list_people("amce").await.unwrap_err());
+    gone(local.list_tokens("amce").await.unwrap_err());
+    assert!(local.status().await.unwrap().namespaces.is_empty(), "nothing was made");
+
+    let host = daemon.token("acme", Named::Host("ci".into()), None).await.0;
+    assert_eq!(local.status().await.unwrap().namespaces, ["acme"]);
+    let namespace = "acme".to_owned();
+    local.create_token(v1::CreateTokenRequest { namespace, ..create }).await.expect("it is there");
+    // A tenant is told of no namespaces, nor where the daemon listens and has its data.
+    let tenant = Client::new(daemon.tcp(), Some(host)).status().await.unwrap();
+    assert!(tenant.namespaces.is_empty() && tenant.listen_addresses.is_empty(), "{tenant:?}");
+    let owner = daemon.owner().status().await.unwrap();
+    assert_eq!(
+        (owner.namespaces.len(), owner.listen_addresses.len()),
+        (0, 1),
+        "over TCP: {owner:?}"
+    );
+    daemon.stop().await;
+}

@@ -90,6 +90,21 @@ async fn a_token_is_shown_once_listed_without_itself_and_gone_when_revoked() {
     daemon.stop().await;
 }
 
+/// The scheme of an `authorization` is told in any case (RFC 9110, 11.1).
+#[tokio::test]
+async fn a_bearer_is_one_however_it_is_spelled() {
+    let daemon = Daemon::start().await;
+    let channel = tonic::transport::Endpoint::from_shared(daemon.tcp().to_string()).unwrap();
+    let mut admin = AdminServiceClient::new(channel.connect().await.unwrap());
+    for (scheme, is_taken) in [("bearer", true), ("BEARER", true), ("basic", false), ("", false)] {
+        let mut request = Request::new(v1::GetStatusRequest {});
+        let value = format!("{scheme} {}", daemon.owner.expose());
+        request.metadata_mut().insert("authorization", value.trim().parse().unwrap());
+        assert_eq!(admin.get_status(request).await.is_ok(), is_taken, "{scheme}");
+    }
+    daemon.stop().await;
+}
+
 #[tokio::test]
 async fn every_stream_of_a_revoked_token_is_cut_and_no_other() {
     let daemon = Daemon::start().await;

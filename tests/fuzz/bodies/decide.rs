@@ -109,10 +109,12 @@ fn command(read: Read, who: u8) -> Option<Command> {
             Command::Decline { by: person, digest, note, assurance: Assurance::Local }
         }
         Read::Reply(text, options) if options.is_empty() && who & 4 == 0 => {
-            Command::Say { by: actor, text }
+            Command::Say { by: actor, text, assurance: None }
         }
         Read::Reply(text, options) => Command::Reply { by, text, options, standing: None },
-        Read::Claim(length, take_over) => Command::Claim { by: person, length, take_over },
+        Read::Claim(length, take_over) => {
+            Command::Claim { by: person, length, take_over, assurance: Assurance::Local }
+        }
         Read::Acknowledge(_, delivery, lease) => {
             Command::Acknowledge { by: actor, delivery, lease }
         }

@@ -29,6 +29,10 @@ pub fn token_line(token: &v1::Token, now: i64) -> String {
         Some(by) => {
             let when = past(token.create_time, now);
             let _ = write!(text, ", made {when} by {}", super::actor(Some(by)));
+            if !token.from_token_id.is_empty() {
+                let _ = write!(text, " with {}", visible_line(&token.from_token_id));
+            }
+            text.push_str(words::in_agent(token.in_agent));
         }
         None => text.push_str(", kept by the daemon in its folder"),
     }

@@ -161,6 +161,7 @@ fn sessions_deliveries_and_the_daemon() {
         waiting_on_sessions: 1,
         oldest_open_time: fixture::time(0),
         listen_addresses: vec!["unix:/run/askway.sock".into(), "http://127.0.0.1:7777".into()],
+        namespaces: Vec::new(),
         ..v1::GetStatusResponse::default()
     };
     look_at("status", |look| {

@@ -115,6 +115,9 @@ pub fn status(
         ("people", line(status.waiting_on_people, "people")),
         ("sessions", line(status.waiting_on_sessions, "sessions")),
     ];
+    if !status.namespaces.is_empty() {
+        rows.push(("namespaces", visible_line(&status.namespaces.join(", ")).into_owned()));
+    }
     if status.oldest_open_time.is_some() {
         let oldest = past(status.oldest_open_time, now);
         rows.push(("oldest", format!("filed {oldest}")));

@@ -119,8 +119,11 @@ fn question(page: &mut Page, question: &v1::Question) {
 pub fn turn(page: &mut Page, turn: &v1::Turn, now: i64) {
     let unread = if turn.unread { " (unread)" } else { "" };
     let by = actor(turn.by.as_ref());
-    let typed = words::in_agent(turn.in_agent);
-    page.own(&format!("{by}{typed} said {}{unread}:", past(turn.say_time, now)));
+    let worth = words::assurance(turn.assurance()).map(|worth| format!("assurance {worth}"));
+    let typed = turn.in_agent.then(|| words::IN_AGENT.to_owned());
+    let how: Vec<_> = worth.into_iter().chain(typed).collect();
+    let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+    page.own(&format!("{by}{how} said {}{unread}:", past(turn.say_time, now)));
     page.theirs(&turn.text);
 }
 

@@ -145,6 +145,7 @@ pub fn status(status: &v1::GetStatusResponse, address: &Address, data: &Path) ->
         notice_failure_time: time(status.notice_failure_time),
         notice_failure: text(&status.notice_failure),
         listening: &status.listen_addresses,
+        namespaces: &status.namespaces,
     })
 }
 

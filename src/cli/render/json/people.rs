@@ -22,6 +22,8 @@ pub struct Token<'a> {
     pub create_time: Option<String>,
     pub expire_time: Option<String>,
     pub assurance: Option<&'static str>,
+    pub from: Option<&'a str>,
+    pub in_agent: bool,
 }
 
 #[derive(Serialize)]
@@ -57,6 +59,8 @@ impl<'a> Token<'a> {
             create_time: time(token.create_time),
             expire_time: time(token.expire_time),
             assurance: words::assurance(token.assurance()),
+            from: Some(token.from_token_id.as_str()).filter(|id| !id.is_empty()),
+            in_agent: token.in_agent,
         }
     }
 }

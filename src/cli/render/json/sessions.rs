@@ -55,6 +55,8 @@ pub struct Status<'a> {
     pub notice_failure: Option<&'a str>,
     /// Where the daemon says that it listens.
     pub listening: &'a [String],
+    /// The namespaces beside `default`, for the daemon's user.
+    pub namespaces: &'a [String],
 }
 
 impl<'a> Session<'a> {

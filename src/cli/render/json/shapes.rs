@@ -117,6 +117,8 @@ pub struct Turn<'a> {
     pub unread: bool,
     /// Whether a person's words were typed in an agent's environment.
     pub in_agent: bool,
+    /// How surely a person's words are theirs.
+    pub assurance: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -325,6 +327,7 @@ impl<'a> Turn<'a> {
             time: time(turn.say_time),
             unread: turn.unread,
             in_agent: turn.in_agent,
+            assurance: words::assurance(turn.assurance()),
         }
     }
 }

@@ -140,6 +140,7 @@ fn a_turn_says_who_what_when_and_whether_it_is_unread() {
         "time": "2026-01-02T03:04:07.678Z",
         "unread": true,
         "in_agent": false,
+        "assurance": null,
     });
     let spoken = with(open(), json!({"revision": 2, "turns": [turn]}));
     assert_eq!(read(&ask(&fixture::spoken())), spoken);
