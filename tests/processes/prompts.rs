@@ -120,7 +120,7 @@ fn a_question_without_options_is_written_to_at_once_and_the_other_ways_are_behin
     assert_eq!(show(&daemon, &one)["outcome"]["answers"]["q1"]["text"], "so it is");
     let other = open("And that?");
     let terminal = Terminal::run(&daemon, None, &["answer", &other]);
-    terminal.see("esc: other ways").press(ESC).see("> write an answer").press(DOWN);
+    terminal.see("esc: other ways").press(ESC).see("(esc)").see("> write an answer").press(DOWN);
     terminal.see("> say something").press(DOWN).see("> decline").press(DOWN).see("> leave");
     terminal.press(ENTER).see("nothing was sent");
     terminal.ends(5);
@@ -237,6 +237,26 @@ fn leaving_sends_nothing_and_leaves_the_terminal_as_it_was() {
     terminal.see("Which store?").press(CTRL_C);
     terminal.ends(130);
     assert_eq!(show(&daemon, &id)["outcome"], Value::Null);
+}
+
+#[test]
+fn a_prompt_has_colour_where_everything_else_has() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    let table: [(&[(&str, &str)], bool); 4] = [
+        (&[], true),
+        (&[("NO_COLOR", "1")], false),
+        (&[("NO_COLOR", "")], true),
+        (&[("CLICOLOR", "0")], false),
+    ];
+    for (variables, coloured) in table {
+        let terminal = Terminal::run_with(&daemon, None, &["answer", &id], variables);
+        terminal.see(FIRST).see("esc leaves");
+        assert_eq!(terminal.is_coloured(), coloured, "{variables:?}");
+        terminal.press(ESC);
+        terminal.ends(5);
+    }
 }
 
 #[test]

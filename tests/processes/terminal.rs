@@ -216,6 +216,18 @@ impl Terminal {
         self
     }
 
+    /// Whether anything on screen has a colour of its own.
+    pub fn is_coloured(&self) -> bool {
+        let shown = self.screen.shown.lock().unwrap();
+        let screen = shown.as_ref().expect("a screen").screen();
+        let (rows, columns) = screen.size();
+        let is_plain = |row, column| {
+            let cell = screen.cell(row, column);
+            cell.is_none_or(|cell| cell.fgcolor() == vt100::Color::Default)
+        };
+        (0..rows.get()).any(|row| (0..columns.get()).any(|column| !is_plain(row, column)))
+    }
+
     /// Sends the program a signal.
     pub fn signal(&self, sent: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).expect("a process");

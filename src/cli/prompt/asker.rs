@@ -3,9 +3,11 @@
 
 use super::keys::{self, Keys};
 use super::{Prompt, Reply};
+use crate::cli::look::Look;
 use crate::cli::{Failure, file};
 use inquire::error::InquireResult;
 use inquire::list_option::ListOption;
+use inquire::ui::{RenderConfig, Styled};
 use inquire::{InquireError, MultiSelect, Select, Text};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -33,6 +35,13 @@ pub(in crate::cli) fn run(_: Args) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::io("a prompt", &error.into()))?;
     let taken = keys_pass(Keys::of(&prompt));
     let modes = taken.map_err(|error| Failure::io("the terminal", &error))?;
+    // Esc goes back more often than it ends anything.
+    let left = Styled::new("(esc)");
+    let look = match Look::of_stderr().colour {
+        true => RenderConfig::default_colored(),
+        false => RenderConfig::empty(),
+    };
+    inquire::set_global_render_config(look.with_canceled_prompt_indicator(left));
     let reply = match ask(&prompt) {
         Ok(reply) => reply,
         Err(InquireError::OperationCanceled) => Reply::Back,
