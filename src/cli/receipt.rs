@@ -91,7 +91,7 @@ fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
         }
         ("LEASED", ..) => "askway deliveries take".to_owned(),
         ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with a work that may ask".to_owned(),
-        ("LAST_HOP", Some(id), _) => format!("askway answer {id} LABEL"),
+        ("LAST_HOP", Some(id), _) => format!("askway answer {id}"),
         ("TOO_MANY_TURNS", Some(id), _) => {
             format!("askway answer {id} LABEL; or, as the asker, askway withdraw {id}")
         }

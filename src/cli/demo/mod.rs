@@ -179,7 +179,7 @@ impl Story {
         let shown = stage.show(&ask.id).await?;
         if !self.json {
             println!();
-            shown.lines().for_each(|line| println!("        {line}"));
+            shown.lines().for_each(|line| println!("{}", format!("        {line}").trim_end()));
             println!();
         }
         let answer = if !self.json && std::io::stdin().is_terminal() {

@@ -176,7 +176,7 @@ fn stands(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> Vec<String>
 }
 
 /// The asker's own deadline, where it comes while people are asked.
-fn deadline(ask: &v1::Ask, now: i64) -> Option<String> {
+pub(super) fn deadline(ask: &v1::Ask, now: i64) -> Option<String> {
     let expiry = ask.expiry.as_ref().filter(|_| ask.outcome.is_none())?;
     if route::is_session(ask.waiting_on.as_ref()) {
         return None;

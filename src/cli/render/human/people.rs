@@ -1,7 +1,8 @@
 //! People and tokens, for people.
 
 use super::table::Table;
-use super::{FAINT, PLAIN, future, past};
+use super::{FAINT, PLAIN, past};
+use crate::ask::Span;
 use crate::ask::text::visible_line;
 use crate::cli::look::Look;
 use crate::cli::render::lay::wrap;
@@ -44,8 +45,8 @@ pub fn people(all: &[v1::Person], now: i64, look: Look) -> String {
 pub fn tokens(all: &[v1::Token], now: i64, look: Look) -> String {
     let roomy = !look.terminal || look.width >= WIDE;
     let heads: &[&str] = match roomy {
-        true => &["TOKEN", "FOR", "GOOD UNTIL", "MADE", "BY", "NOTE"],
-        false => &["TOKEN", "FOR", "GOOD UNTIL"],
+        true => &["TOKEN", "FOR", "GOOD", "MADE", "BY", "NOTE"],
+        false => &["TOKEN", "FOR", "GOOD"],
     };
     let mut table = Table::new(look, heads);
     for token in all {
@@ -90,10 +91,16 @@ fn good(token: &v1::Token, now: i64, look: Look) -> String {
         return json::time(token.expire_time).unwrap_or_default();
     }
     match token.expire_time {
-        None => "revoked".to_owned(),
-        Some(end) if super::millis(Some(end)) <= now => format!("over {}", past(Some(end), now)),
-        Some(end) => future(Some(end), now),
+        None => "until it is revoked".to_owned(),
+        Some(end) if super::millis(Some(end)) <= now => format!("ended {}", past(Some(end), now)),
+        Some(end) => format!("for {}", left(end, now)),
     }
+}
+
+/// For how long something is good that ends then.
+fn left(end: prost_types::Timestamp, now: i64) -> String {
+    let left = super::millis(Some(end)).saturating_sub(now).max(0);
+    Span::from_millis(left.unsigned_abs()).to_string()
 }
 
 /// One token in a sentence, where it was made.
@@ -104,8 +111,7 @@ pub fn token_line(token: &v1::Token, now: i64) -> String {
     }
     match token.expire_time {
         Some(end) => {
-            let _ =
-                write!(text, ", good until {} from now", future(Some(end), now).replace("in ", ""));
+            let _ = write!(text, ", good for {}", left(end, now));
         }
         None => text.push_str(", good until it is revoked"),
     }

@@ -1,6 +1,7 @@
 //! Whom an ask waits on, since when and why, its whole way, and when it comes to people.
 
 use super::history::cause;
+use super::list::deadline;
 use super::page::Page;
 use super::{BOLD, FAINT, PLAIN, future, future_of, lasting, past_of};
 use crate::ask::Span;
@@ -82,7 +83,7 @@ pub fn progress(ask: &v1::Ask, you: Option<&str>, now: i64) -> String {
     if let Some(claim) = &ask.claim {
         let _ = write!(line, "; {} is on it", visible_line(&claim.person));
     }
-    if let Some(next) = moves(ask, you, now) {
+    for next in [moves(ask, you, now), deadline(ask, now)].iter().flatten() {
         let _ = write!(line, "; {next}");
     }
     line
