@@ -9,7 +9,7 @@ use super::human::{BOLD, PLAIN};
 use super::lay::wrap;
 use crate::ask::text::visible;
 use crate::cli::look::Look;
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 const ITALIC: &str = "\u{1b}[3m";
 const CODE: &str = "\u{1b}[36m";
@@ -96,7 +96,7 @@ impl Page {
                 self.end_block();
                 self.begin(Emphasis { style: BOLD, mark: "" });
                 if !self.look.colour {
-                    self.block.push_str(&"#".repeat(depth(level)));
+                    self.block.push_str(&"#".repeat(level as usize));
                     self.block.push(' ');
                 }
             }
@@ -278,10 +278,6 @@ impl Page {
 /// Whether nothing stands in a line but what stands before it.
 fn is_empty(line: &str) -> bool {
     line.chars().all(|c| c == ' ' || c == '>')
-}
-
-fn depth(level: HeadingLevel) -> usize {
-    level as usize
 }
 
 #[cfg(test)]
