@@ -4,7 +4,7 @@
 //! decides which characters can hide something or move a terminal's cursor; it does not lay out.
 
 use std::borrow::Cow;
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
 
 /// Whether `c` must not reach a terminal, a log or a page as it is: control characters, escape
 /// sequences' beginnings, bidirectional overrides, zero-width and tag characters, private use,
@@ -23,7 +23,7 @@ pub fn is_hidden(c: char) -> bool {
         '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}' | '\u{034f}'
             | '\u{fe00}'..='\u{fe0e}' | '\u{e0100}'..='\u{e01ef}'
     );
-    let joiner = c == '\u{200d}'; // holds emoji together; alone it only looks like nothing
+    let joiner = c == JOINER; // whether it holds emoji together is for what stands around it to say
     blank
         || (!joiner
             && matches!(
@@ -36,6 +36,28 @@ pub fn is_hidden(c: char) -> bool {
                     | GeneralCategory::Surrogate
                     | GeneralCategory::Unassigned
             ))
+}
+
+/// Holds emoji together, and is not seen.
+const JOINER: char = '\u{200d}';
+
+/// Whether a joiner between these holds emoji together: what it stands behind may bear a variation or a
+/// tone of skin. Anywhere else it only hides.
+fn joins(before: Option<char>, after: Option<char>) -> bool {
+    let is_emoji = |c: char| !c.is_ascii() && c.is_emoji_char();
+    before.is_some_and(|c| is_emoji(c) || c == '\u{fe0f}') && after.is_some_and(is_emoji)
+}
+
+/// Each character with whether it is a joiner that holds nothing together.
+fn with_loose(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut all = text.chars().peekable();
+    let mut before = None;
+    std::iter::from_fn(move || {
+        let c = all.next()?;
+        let is_loose = c == JOINER && !joins(before, all.peek().copied());
+        before = Some(c);
+        Some((c, is_loose))
+    })
 }
 
 /// Marks on one character that stay as they are: more than any script needs, and too few to be drawn
@@ -71,14 +93,14 @@ pub fn begin(text: &str, bytes: usize) -> &str {
 
 fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut piled = Piled::default();
-    if !text.chars().any(|c| piled.is_over(c) || hide(c)) {
+    if !with_loose(text).any(|(c, is_loose)| piled.is_over(c) || is_loose || hide(c)) {
         return Cow::Borrowed(text);
     }
     let mut piled = Piled::default();
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    for (c, is_loose) in with_loose(text) {
         match c {
-            c if !piled.is_over(c) && !hide(c) => shown.push(c),
+            c if !piled.is_over(c) && !is_loose && !hide(c) => shown.push(c),
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push_str("\\t"),
             '\r' => shown.push_str("\\r"),
@@ -146,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn a_joiner_that_holds_no_emoji_together_is_shown() {
+        for text in ["a\u{200d}b", "\u{200d}", "👩\u{200d}", "\u{200d}👩", "1\u{200d}2"] {
+            let shown = visible_line(text).into_owned();
+            assert_eq!(shown, text.replace('\u{200d}', "\\u{200d}"), "{text:?}");
+            assert_eq!(visible(text), shown);
+            assert_eq!(visible(&shown), shown);
+        }
+    }
+
+    #[test]
     fn marks_piled_on_a_character_stay_in_its_line() {
         let piled = |marks: usize| format!("e{}x", "\u{301}".repeat(marks));
         assert_eq!(visible(&piled(MARKS)), piled(MARKS));
@@ -166,8 +198,17 @@ mod tests {
 
     #[test]
     fn ordinary_text_of_any_script_stays_as_it_is() {
-        for text in ["Grüße", "日本語", "한국어", "नमस्ते", "שלום", "👩‍👩‍👧 ✅", "❤\u{fe0f}", "a\nb\tc"]
-        {
+        for text in [
+            "Grüße",
+            "日本語",
+            "한국어",
+            "नमस्ते",
+            "שלום",
+            "👩‍👩‍👧 ✅",
+            "❤\u{fe0f}",
+            "❤\u{fe0f}\u{200d}🔥👩🏽\u{200d}🚀",
+            "a\nb\tc",
+        ] {
             assert_eq!(visible(text), text);
         }
         assert_eq!(visible_line("a\nb\tc"), "a\\nb\\tc");

@@ -4,15 +4,20 @@
 //!
 //! The script that makes a shell ask: [`completions`](super::completions).
 
+use super::Context;
+use super::help::command;
+use super::look::Look;
 use super::render::lay::cut;
-use super::{Cli, Context};
-use crate::ask::text;
+use crate::ask::{AskId, text};
 use crate::grpc::v1;
+use clap::Command;
 use clap::builder::StyledStr;
-use clap::{Command, CommandFactory};
 use clap_complete::CompleteEnv;
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::{self, EnvCompleter, Shells};
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -31,8 +36,68 @@ const HELP_COLUMNS: usize = 61;
 pub(super) fn told(arguments: &[OsString]) -> Result<bool, clap::Error> {
     let here = std::env::current_dir().ok();
     let typed = typed_id(arguments);
-    let complete = CompleteEnv::with_factory(|| live(Cli::command(), "", typed.as_deref()));
+    let complete = CompleteEnv::with_factory(|| live(command(), "", typed.as_deref()));
+    let complete = complete.shells(shells());
     complete.var(VAR).bin("askway").try_complete(arguments.iter().cloned(), here.as_deref())
+}
+
+/// The shells there is a script for.
+pub(super) fn shells() -> Shells<'static> {
+    Shells(&[&Bash, &env::Fish, &env::Zsh])
+}
+
+/// bash, which shows nothing beside a candidate: where it lists several and inserts none, what they
+/// mean stands behind each.
+struct Bash;
+
+impl EnvCompleter for Bash {
+    fn name(&self) -> &'static str {
+        env::Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        env::Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        buf: &mut dyn Write,
+    ) -> io::Result<()> {
+        env::Bash.write_registration(var, name, bin, completer, buf)
+    }
+
+    fn write_complete(
+        &self,
+        cmd: &mut Command,
+        args: Vec<OsString>,
+        current_dir: Option<&Path>,
+        buf: &mut dyn Write,
+    ) -> io::Result<()> {
+        let variable = |name: &str| std::env::var(name).ok();
+        // What bash calls `?`: it lists after a second tab.
+        let lists = variable("_CLAP_COMPLETE_COMP_TYPE").is_some_and(|code| code == "63");
+        if !lists {
+            return env::Bash.write_complete(cmd, args, current_dir, buf);
+        }
+        let index = variable("_CLAP_COMPLETE_INDEX").and_then(|index| index.parse().ok());
+        let all = engine::complete(cmd, args, index.unwrap_or_default(), current_dir)?;
+        let several = all.len() > 1;
+        let line = |candidate: &CompletionCandidate| {
+            let value = candidate.get_value().to_string_lossy();
+            let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
+            match several && !help.is_empty() {
+                true => format!("{value}  ({})", text::visible_line(&help)),
+                false => value.into_owned(),
+            }
+        };
+        let lines: Vec<_> = all.iter().map(line).collect();
+        let parted = variable("_CLAP_IFS").unwrap_or_else(|| "\n".to_owned());
+        write!(buf, "{}", lines.join(&parted))
+    }
 }
 
 /// `command` with what is open for its ids and labels, and the same for the verbs below it.
@@ -60,12 +125,22 @@ fn scope(verb: &str) -> v1::AskScope {
     }
 }
 
-/// The ids of open asks that begin like `begun`, each with its question.
+/// The ids of open asks that begin like `begun`, each with its question. As an id may be typed without
+/// its `ask_`, so it is completed.
 fn ids(begun: &OsStr, scope: v1::AskScope) -> Vec<CompletionCandidate> {
     let Some(begun) = begun.to_str() else { return Vec::new() };
     let asks = look(async |context| context.client.list_asks(scope).await.ok());
-    let asks = asks.unwrap_or_default().into_iter().filter(|ask| ask.id.starts_with(begun));
-    asks.map(|ask| CompletionCandidate::new(&ask.id).help(Some(beside(&of_ask(&ask))))).collect()
+    let fitting = |ask: v1::Ask| {
+        let id = fitting(&ask.id, begun)?;
+        Some(CompletionCandidate::new(id).help(Some(beside(&of_ask(&ask)))))
+    };
+    asks.unwrap_or_default().into_iter().filter_map(fitting).collect()
+}
+
+/// As much of an id as completes `begun`.
+fn fitting<'a>(id: &'a str, begun: &str) -> Option<&'a str> {
+    let short = id.strip_prefix(AskId::PREFIX).unwrap_or(id);
+    if id.starts_with(begun) { Some(id) } else { short.starts_with(begun).then_some(short) }
 }
 
 /// The labels that the ask of `id` offers and that begin like `begun`, each with what it would mean.
@@ -98,10 +173,13 @@ fn look<T>(read: impl AsyncFnOnce(Context) -> Option<T>) -> Option<T> {
     seen
 }
 
-/// The ask that was typed before what is completed now.
+/// The ask that was typed before what is completed now: whole, or as what follows the verb.
 fn typed_id(arguments: &[OsString]) -> Option<String> {
-    let typed = arguments.iter().filter_map(|argument| argument.to_str());
-    typed.filter(|argument| argument.starts_with("ask_")).map(str::to_owned).next()
+    let typed: Vec<_> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let after_verb = typed.iter().skip_while(|word| **word != "answer").skip(1);
+    let mut after_verb = after_verb.filter(|word| !word.starts_with('-'));
+    let whole = typed.iter().find(|word| word.starts_with(AskId::PREFIX));
+    whole.or_else(|| after_verb.next()).filter(|word| !word.is_empty()).map(ToString::to_string)
 }
 
 fn of_ask(ask: &v1::Ask) -> String {
@@ -116,7 +194,8 @@ fn of_ask(ask: &v1::Ask) -> String {
 
 /// `words` as one short line: agents wrote them, and shells print them.
 fn beside(words: &str) -> StyledStr {
-    StyledStr::from(cut(&text::visible_line(words), HELP_COLUMNS, "…").into_owned())
+    let ellipsis = Look::of_stdout().ellipsis();
+    StyledStr::from(cut(&text::visible_line(words), HELP_COLUMNS, ellipsis).into_owned())
 }
 
 #[cfg(test)]
@@ -139,5 +218,15 @@ mod tests {
             Some("ask_8f3k".into())
         );
         assert_eq!(of(&["askway", "--", "askway", "answer", ""]), None);
+        assert_eq!(of(&["askway", "--", "askway", "answer", "8f3k", ""]), Some("8f3k".into()));
+    }
+
+    #[test]
+    fn an_id_is_completed_as_it_was_begun() {
+        let id = "ask_k3f9ab1200000000000g";
+        assert_eq!(fitting(id, ""), Some(id));
+        assert_eq!(fitting(id, "ask_k3"), Some(id));
+        assert_eq!(fitting(id, "k3"), Some(&id[4..]));
+        assert_eq!(fitting(id, "x"), None);
     }
 }

@@ -1,10 +1,9 @@
 //! `askway completions`: the script that makes a shell ask us what could stand there. What it is
 //! told then: [`complete`](super::complete).
 
-use super::complete::VAR;
+use super::complete::{VAR, shells};
 use super::render::Out;
 use super::{Exit, Failure};
-use clap_complete::env::Shells;
 
 /// Print what makes a shell complete verbs, flags, ids and labels
 #[derive(Debug, clap::Args)]
@@ -25,7 +24,7 @@ pub struct Args {
 
 /// Prints it.
 pub(super) fn run(args: Args, out: &mut Out) -> Result<Exit, Failure> {
-    let shells = Shells::builtins();
+    let shells = shells();
     let shell = shells.completer(&args.shell).expect("clap lets through only what is known");
     let program = std::env::current_exe()
         .map_err(|error| Failure::io("the system does not say where this program is", &error))?;

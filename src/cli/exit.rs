@@ -173,7 +173,10 @@ impl From<ClientError> for Failure {
                 _ => None,
             },
         };
-        let mut message = error.message;
+        let mut message = match reason.as_str() {
+            "WRONG_PRINCIPAL" => by_verb(error.message),
+            _ => error.message,
+        };
         // The daemon's sentence for programs that read only that strings the fields together.
         if reason == "INVALID_ARGUMENT" && !error.fields.is_empty() {
             message = "what was sent is not as it must be".to_owned();
@@ -184,6 +187,52 @@ impl From<ClientError> for Failure {
             message = format!("{message}: it could be any of {all}");
         }
         Self { exit, reason, message, fields: error.fields, next }
+    }
+}
+
+/// The verb that makes a call of this name; none for what no verb does by itself.
+fn verb_of(call: &str) -> Option<&'static str> {
+    Some(match call {
+        "Ask" => "ask",
+        "GetAsk" | "MarkSeen" => "show",
+        "ListAsks" => "inbox",
+        "ListEvents" => "log",
+        "WatchInbox" => "inbox --watch",
+        "WatchAsk" => "wait",
+        "Answer" | "AnswerAgent" => "answer",
+        "Decline" => "decline",
+        "Escalate" => "escalate",
+        "Withdraw" => "withdraw",
+        "Say" => "say",
+        "Reply" => "reply",
+        "Claim" => "claim",
+        "Release" => "release",
+        "WatchDeliveries" | "TakeDeliveries" => "deliveries take",
+        "AcknowledgeDelivery" => "deliveries ack",
+        "SendWork" => "send-work",
+        "Enroll" | "AcceptWork" | "HoldSession" | "PauseSession" => "run",
+        "ResumeSession" => "run --resume",
+        "EndSession" => "session end",
+        "ListSessions" => "session ls",
+        "AddPerson" => "person add",
+        "ListPeople" => "person ls",
+        "RemovePerson" => "person rm",
+        "CreateToken" => "token create",
+        "ListTokens" => "token ls",
+        "RevokeToken" => "token revoke",
+        "RevokeSession" => "token revoke --session",
+        "GetStatus" => "status",
+        _ => return None,
+    })
+}
+
+/// A refusal in the words of the command line: the daemon names the call, which nobody has typed.
+fn by_verb(message: String) -> String {
+    const MAY_NOT: &str = " may not call ";
+    let verb = message.split_once(MAY_NOT).and_then(|(who, call)| Some((who, verb_of(call)?)));
+    match verb {
+        Some((who, verb)) => format!("{who} may not do this: askway {verb}"),
+        None => message,
     }
 }
 
@@ -244,6 +293,17 @@ mod tests {
             assert_eq!(failure.fields.len(), 1);
             assert_eq!(failure.next.is_some(), exit != Exit::Unexpected, "{code:?}");
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_verb_and_not_the_call() {
+        let of = |message: &str| by_verb(message.to_owned());
+        assert_eq!(
+            of("a person may not call SendWork"),
+            "a person may not do this: askway send-work"
+        );
+        assert_eq!(of("a person may not call Fly"), "a person may not call Fly");
+        assert_eq!(of("words"), "words");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         events.iter().try_for_each(|event| out.line(&json::event(&ask.id, event)))?;
         out.flush()?;
     } else {
-        pager::show(&args.paging, &human::history(&events, human::now(), out.look), out)?;
+        pager::show(&args.paging, &human::history(&events, human::now(), out.look), 0, out)?;
     }
     Ok(Exit::Done)
 }

@@ -6,6 +6,8 @@ use std::os::fd::AsFd;
 
 /// Columns where neither the terminal nor anybody else says how many there are.
 const WIDTH: usize = 80;
+/// Rows where the terminal does not say.
+const ROWS: usize = 24;
 /// Fewer columns are taken as this many: nothing can be read in less.
 const MIN_WIDTH: usize = 20;
 /// More columns are taken as this many: no table of ours gets better with more.
@@ -31,6 +33,12 @@ impl Look {
     /// That of stdout.
     pub fn of_stdout() -> Self {
         Self::of(io::stdout())
+    }
+
+    /// How many rows the terminal of stdout has, [`ROWS`] where it does not say.
+    pub fn rows_of_stdout() -> usize {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+        size.map(|size| usize::from(size.ws_row)).filter(|&rows| rows > 0).unwrap_or(ROWS)
     }
 
     /// That of stderr, where notes, talk and progress are told.

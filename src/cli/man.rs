@@ -1,8 +1,9 @@
 //! `askway man`: the manual, made of the same words as `--help`.
 
+use super::help::command;
 use super::render::Out;
-use super::{Cli, Exit, Failure};
-use clap::{Command, CommandFactory};
+use super::{Exit, Failure};
+use clap::Command;
 use clap_mangen::Man;
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub struct Args {
 
 /// Prints the page, or writes all.
 pub(super) fn run(args: Args, out: &mut Out) -> Result<Exit, Failure> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = command().disable_help_subcommand(true);
     program.build();
     if let Some(folder) = args.out {
         let failed = |error| Failure::io(format!("{} cannot be written", folder.display()), &error);

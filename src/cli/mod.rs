@@ -21,6 +21,7 @@ mod exit;
 mod file;
 #[doc(hidden)]
 pub mod fuzzed;
+mod help;
 mod inbox;
 mod log;
 mod look;
@@ -53,17 +54,18 @@ pub use exit::{Exit, Failure};
 pub use typed::duration as length_of_time;
 
 use context::host_client;
+use help::command;
 
 use crate::ask::PersonName;
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use render::Out;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Carries an agent's question to the session that sent it the work, then to a person.
 #[derive(Debug, Parser)]
-#[command(name = "askway", version, max_term_width = 100, after_help = HELP)]
+#[command(name = "askway", version, max_term_width = 100, after_help = help::PROGRAM)]
 struct Cli {
     /// Print for programs: one JSON object a line on stdout, an error as one object on stderr
     #[arg(long, global = true)]
@@ -75,16 +77,6 @@ struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
-
-const HELP: &str = "\
-The caller is whoever the token in ASKWAY_TOKEN, or in the file ASKWAY_TOKEN_FILE, stands for; where
-neither is set, the person whose token the data folder holds: owner, or whom --as-person or
-ASKWAY_PERSON names. ASKWAY_ADDR says where the daemon is (unix:PATH or http://127.0.0.1:PORT), ASKWAY_DATA
-where the data folder is.
-
-Exit codes: 0 done, answered, or expired with your default, 1 unexpected, 2 typed wrongly, 3 declined, 4 expired, withdrawn or
-abandoned: do not go on, 5 still open, 6 settled before by somebody else, 7 refused, 8 not found,
-9 daemon or store unavailable: try again, 10 somebody spoke: reply and wait again, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -146,6 +138,12 @@ enum Verb {
     Background(background::Args),
 }
 
+fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let found = command.clone().try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))
+}
+
 /// The program: reads the arguments, does what they say, and gives the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
@@ -154,7 +152,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(true) => return Exit::Done.into(),
         Err(error) => return typed_wrongly(&error, false),
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match parsed(&arguments) {
         Ok(cli) => cli,
         Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
     };
@@ -271,7 +269,6 @@ pub fn ask_json(ask: &crate::ask::Ask) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(["askway"].iter().chain(line))
@@ -279,14 +276,14 @@ mod tests {
 
     #[test]
     fn the_parser_is_whole() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]
     fn every_verb_has_help_with_an_example() {
         // `demo` has nothing to be typed after it.
         let typed = |verb: &&mut clap::Command| !verb.is_hide_set() && verb.get_name() != "demo";
-        for verb in Cli::command().get_subcommands_mut().filter(typed) {
+        for verb in command().get_subcommands_mut().filter(typed) {
             let name = verb.get_name().to_owned();
             let help = verb.render_long_help().to_string();
             assert!(help.contains(&format!("  askway {name}")), "{name}: {help}");
@@ -306,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_examples_of_every_help_can_be_typed() {
-        let all = examples(&mut Cli::command());
+        let all = examples(&mut command());
         assert!(all.len() > 30, "{all:?}");
         for line in all {
             let parsed = Cli::try_parse_from(&line);

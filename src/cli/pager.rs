@@ -1,10 +1,12 @@
 //! A pager for what is longer than a screen: of `ASKWAY_PAGER`, else of `PAGER`, else `less -FRX`. Where
 //! there is none that runs, the text is printed.
 
+use super::look::Look;
 use super::render::Out;
 use super::{Exit, Failure};
 use std::io::{self, ErrorKind, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// What is run where nobody says: it leaves what fits on a screen alone, and shows colour.
@@ -20,12 +22,25 @@ pub struct Paging {
     no_pager: bool,
 }
 
-/// Shows `text` to whoever is at the terminal, else prints it. Whether all of it arrived.
+/// How much of a text somebody had before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing that is known of.
+    Nothing,
+    /// Some of it: the pager was left before it had read what matters, or that is more than a screen
+    /// of it, and a pager does not say how far somebody went.
+    Part,
+    /// All that matters of it.
+    Asked,
+}
+
+/// Shows `text` to whoever is at the terminal, else prints it. What matters of it is its first `asked`
+/// lines.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn show(paging: &Paging, text: &str, out: &mut Out) -> Result<bool, Failure> {
+pub fn show(paging: &Paging, text: &str, asked: usize, out: &mut Out) -> Result<Shown, Failure> {
     if !paging.no_pager
         && !out.json
         && out.look.terminal
@@ -33,8 +48,8 @@ pub fn show(paging: &Paging, text: &str, out: &mut Out) -> Result<bool, Failure>
     {
         let shown = out.look.colour.then(|| text.to_owned());
         let shown = shown.unwrap_or_else(|| anstream::adapter::strip_str(text).to_string());
-        match page(&words, &shown) {
-            Ok(Some(arrived)) => return Ok(arrived),
+        match page(&words, shown.clone()) {
+            Ok(Some(taken)) => return Ok(taken.shown(&shown, asked, Look::rows_of_stdout())),
             Ok(None) => {}
             Err(error) => {
                 let message = format!("the pager {} cannot be used", words.program);
@@ -44,7 +59,29 @@ pub fn show(paging: &Paging, text: &str, out: &mut Out) -> Result<bool, Failure>
         }
     }
     out.line(text)?;
-    out.flush()
+    Ok(if out.flush()? { Shown::Asked } else { Shown::Nothing })
+}
+
+/// What a pager did with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Taken {
+    /// Bytes that it read.
+    bytes: usize,
+    /// Whether it said that all went well.
+    well: bool,
+}
+
+impl Taken {
+    /// How much of `text` somebody had before them in a terminal of so many rows. The last row is the
+    /// pager's own.
+    fn shown(self, text: &str, asked: usize, rows: usize) -> Shown {
+        let ends = text.split_inclusive('\n').take(asked).map(str::len).sum();
+        match self.well && self.bytes > 0 {
+            false => Shown::Nothing,
+            true if self.bytes >= ends && asked < rows => Shown::Asked,
+            true => Shown::Part,
+        }
+    }
 }
 
 /// A program and what follows it.
@@ -72,12 +109,15 @@ fn chosen(variable: impl Fn(&str) -> Option<String>) -> Option<Words> {
     Some(Words { program: words.next()?, arguments: words.collect() })
 }
 
-/// Runs it on `text`. Whether all of that arrived; none where no pager ran.
-fn page(words: &Words, text: &str) -> io::Result<Option<bool>> {
+/// Runs it on `text`. What it did; none where no pager ran.
+fn page(words: &Words, text: String) -> io::Result<Option<Taken>> {
     // The keyboard is the pager's: an interrupt is for it, not for who waits for it.
     let _held = signal(SignalKind::interrupt())?;
     let mut command = Command::new(&words.program);
-    command.args(&words.arguments).stdin(Stdio::piped());
+    let (input, mut output) = io::pipe()?;
+    // What it leaves in the pipe was on nobody's screen.
+    let mut left = input.try_clone()?;
+    command.args(&words.arguments).stdin(input);
     // As other programs do: without these `less` shows colour as characters and stays on a short text.
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
         if std::env::var_os(name).is_none() {
@@ -91,24 +131,20 @@ fn page(words: &Words, text: &str) -> io::Result<Option<bool>> {
         }
         Err(error) => return Err(error),
     };
-    let written = feed(&mut child, text);
+    let size = text.len() + 1;
+    let fed = thread::spawn(move || {
+        output.write_all(text.as_bytes())?;
+        output.write_all(b"\n")
+    });
     let ended = child.wait()?;
+    let left = io::copy(&mut left, &mut io::sink())?;
+    fed.join().map_err(|_| io::Error::other("what feeds it has failed"))??;
     let not_run = ended.code().is_some_and(|code| NOT_RUN.contains(&code));
     if not_run && words.program == "sh" {
         return Ok(None);
     }
-    match written {
-        Ok(()) => Ok(Some(true)),
-        // Whoever has read enough leaves.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Some(false)),
-        Err(error) => Err(error),
-    }
-}
-
-fn feed(child: &mut Child, text: &str) -> io::Result<()> {
-    let Some(mut input) = child.stdin.take() else { return Ok(()) };
-    input.write_all(text.as_bytes())?;
-    input.write_all(b"\n")
+    let left = usize::try_from(left).unwrap_or(size);
+    Ok(Some(Taken { bytes: size.saturating_sub(left), well: ended.success() }))
 }
 
 #[cfg(test)]
@@ -146,13 +182,31 @@ mod tests {
     #[tokio::test]
     async fn a_pager_that_is_missing_leaves_the_text_to_be_printed_and_one_may_be_left_early() {
         let run = |line: &str, text: &str| {
-            page(&words(Some(line), None).expect("a pager"), text).expect("it runs")
+            page(&words(Some(line), None).expect("a pager"), text.to_owned()).expect("it runs")
         };
+        let taken = |bytes, well| Some(Taken { bytes, well });
         assert_eq!(run("no-such-pager-here", "x"), None);
-        // Whether it had ended before anything came is a race.
-        assert!(run("no-such-pager-here | head", "x").is_some(), "the shell ran head");
+        assert_eq!(run("no-such-pager-here | head", "x"), taken(0, true), "the shell ran head");
         assert_eq!(run("no-such-pager-here $x", "x"), None);
-        assert_eq!(run("true", &"x".repeat(1 << 20)), Some(false));
-        assert_eq!(run("grep -q no-such-word", "x"), Some(true), "it reads to the end");
+        assert_eq!(run("true", &"x".repeat(1 << 20)), taken(0, true));
+        assert_eq!(run("grep -q no-such-word", "x"), taken(2, false), "it reads to the end");
+        assert_eq!(run("read line; exit 0", "one\ntwo"), taken(4, true), "it reads a line");
+    }
+
+    #[test]
+    fn what_was_on_the_first_screen_was_shown_and_what_comes_later_may_not_have_been() {
+        let text = "one\ntwo\nthree\nfour";
+        for (bytes, well, rows, shown) in [
+            (19, true, 24, Shown::Asked),
+            (8, true, 24, Shown::Asked),
+            (7, true, 24, Shown::Part),
+            (19, true, 3, Shown::Asked),
+            (19, true, 2, Shown::Part),
+            (0, true, 24, Shown::Nothing),
+            (19, false, 24, Shown::Nothing),
+        ] {
+            let taken = Taken { bytes, well };
+            assert_eq!(taken.shown(text, 2, rows), shown, "{taken:?} in {rows}");
+        }
     }
 }

@@ -71,12 +71,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     match args.deed {
         Deed::Ls(within) => {
             let people = client.list_people(&within.into_name()).await?;
-            let now = human::now();
-            for person in &people {
-                out.line(&match out.json {
-                    true => json::person(person),
-                    false => human::person_line(person, now),
-                })?;
+            match out.json {
+                true => people.iter().try_for_each(|person| out.line(&json::person(person)))?,
+                false => out.lines(&human::people(&people, human::now(), out.look))?,
             }
             out.flush()?;
             Ok(Exit::Done)

@@ -53,14 +53,9 @@ pub(super) fn settled_before(ask: &v1::Ask) -> Failure {
     };
     let when = human::past(outcome.settle_time, human::now());
     let mut how = format!("{} {when}", human::outcome_line(outcome));
-    let chosen = ask.questions.iter().filter_map(|asked| outcome.answers.get(&asked.id));
-    let words = |answer: &v1::Answer| {
-        let text = answer.text.iter().map(|text| format!("\"{}\"", brief(text)));
-        answer.selected.iter().map(|label| brief(label)).chain(text).collect::<Vec<_>>()
-    };
-    let chosen: Vec<_> = chosen.flat_map(words).collect();
+    let chosen = human::chosen(outcome);
     if !chosen.is_empty() {
-        how = format!("{how}, with {}", chosen.join(", "));
+        how = format!("{how}, with {chosen}");
     }
     if let Some(note) = &outcome.note {
         how = format!("{how}: {}", brief(note));
@@ -96,7 +91,7 @@ fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
         }
         ("LEASED", ..) => "askway deliveries take".to_owned(),
         ("MAY_NOT_ASK", ..) => "askway ask --work WORK, with a work that may ask".to_owned(),
-        ("LAST_HOP", Some(id), _) => format!("askway answer {id} LABEL"),
+        ("LAST_HOP", Some(id), _) => format!("askway answer {id}"),
         ("TOO_MANY_TURNS", Some(id), _) => {
             format!("askway answer {id} LABEL; or, as the asker, askway withdraw {id}")
         }

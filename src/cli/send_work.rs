@@ -1,5 +1,6 @@
 //! `askway send-work`: makes the ticket with which another session takes up work of the caller's.
 
+use super::look::Look;
 use super::render::{human, json};
 use super::typed::Intent;
 use super::{Context, Exit, Failure, Out, receipt};
@@ -12,6 +13,12 @@ Examples:
 
 The ticket is a secret: whoever has it takes up the work, and you are recorded as its sender. It is
 good once. To send work to a new session on this machine: askway run --as NAME -- COMMAND";
+
+/// What to do with it, for whoever sees it.
+const NEXT: &str = "\
+Give it to the program that takes the work up: with it, Enroll (of askway.v1.SessionService) makes a new
+session and AcceptWork takes the work up in one that runs. A command on this machine needs no ticket:
+next: askway run --as NAME -- COMMAND";
 
 /// From where, and how.
 #[derive(Debug, clap::Args)]
@@ -50,6 +57,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             out.line(&sent.ticket)?;
             let until = human::future(sent.expire_time, human::now());
             out.note(&format!("the ticket of {}; its time is over {until}", sent.work_id));
+            if Look::of_stderr().terminal {
+                out.note(NEXT);
+            }
         }
     }
     out.flush()?;

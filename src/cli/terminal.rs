@@ -13,7 +13,22 @@ const TIDY: &str = "\u{1b}[?2004l\u{1b}[?25h\u{1b}[0m\u{1b}[J\r\n";
 /// Whether somebody can be asked here: keys come from a terminal, and what is said goes to one that
 /// moves its cursor.
 pub(super) fn takes_prompts() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal() && moves()
+    is_one() && moves()
+}
+
+/// Why nobody can be asked at this terminal; none where somebody can, and where there is no terminal.
+pub(super) fn why_no_prompts() -> Option<String> {
+    let term = env::var("TERM").unwrap_or_default();
+    let says = if term.is_empty() { "TERM is not set".to_owned() } else { format!("TERM={term}") };
+    (is_one() && !moves()).then(|| {
+        format!(
+            "you cannot be asked at this terminal, which is said not to move its cursor ({says})"
+        )
+    })
+}
+
+fn is_one() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
 }
 
 /// How stderr takes a line that goes on changing.

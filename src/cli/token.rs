@@ -183,12 +183,9 @@ fn new_file(path: &Path) -> Result<std::fs::File, Failure> {
 
 async fn list(context: &Context, within: Within, out: &mut Out) -> Result<Exit, Failure> {
     let tokens = context.as_host()?.list_tokens(&within.into_name()).await?;
-    let now = human::now();
-    for token in &tokens {
-        out.line(&match out.json {
-            true => json::token(token),
-            false => human::token_line(token, now),
-        })?;
+    match out.json {
+        true => tokens.iter().try_for_each(|token| out.line(&json::token(token)))?,
+        false => out.lines(&human::tokens(&tokens, human::now(), out.look))?,
     }
     out.flush()?;
     Ok(Exit::Done)

@@ -10,7 +10,7 @@ use crate::session::Secret;
 use futures_util::stream;
 use std::pin::Pin;
 use std::time::Duration;
-use tokio_stream::Stream;
+use tokio_stream::{Stream, StreamExt};
 use tonic::{Status, Streaming};
 
 /// A hold is tried again at least this often: its session is paused after thirty seconds without.
@@ -126,6 +126,15 @@ impl Client {
 
     /// Watches an inbox. After each lost connection it begins with a snapshot again.
     pub fn watch_inbox(&self, scope: v1::AskScope) -> Watch<v1::watch_inbox_response::Message> {
+        Box::pin(self.follow_inbox(scope).filter_map(Result::transpose))
+    }
+
+    /// The same for whoever is told of it: none for each time that the connection is lost, or cannot be
+    /// made again.
+    pub fn follow_inbox(
+        &self,
+        scope: v1::AskScope,
+    ) -> Watch<Option<v1::watch_inbox_response::Message>> {
         Box::pin(stream::unfold(Link::new(self), move |mut link| async move {
             while !link.ended {
                 let said = link.next(|client| async move {
@@ -138,9 +147,10 @@ impl Client {
                 });
                 match said.await {
                     Said::Message(v1::WatchInboxResponse { message: Some(message) }) => {
-                        return Some((Ok(message), link));
+                        return Some((Ok(Some(message)), link));
                     }
-                    Said::Message(_) | Said::Lost => {}
+                    Said::Lost => return Some((Ok(None), link)),
+                    Said::Message(_) => {}
                     Said::Failed(error) => {
                         link.ended = true;
                         return Some((Err(error), link));

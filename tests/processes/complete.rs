@@ -54,6 +54,32 @@ fn ids_and_labels_of_what_is_open_are_offered() {
 }
 
 #[test]
+fn an_id_without_its_beginning_is_completed_and_bash_lists_the_questions() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let one = ask(&daemon, &worker, &["Which?", "-o", "A", "-o", "B"]);
+    assert_eq!(by(&daemon, &["askway", "show", &one[4..10]]), [&one[4..]]);
+    assert_eq!(by(&daemon, &["askway", "answer", &one[4..], ""])[..2], ["A", "B"]);
+    let listed = |words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = daemon.command(&[]);
+        command.env("_CLAP_COMPLETE_COMP_TYPE", "63").envs(variables.iter().copied());
+        offered(&mut command, words)
+    };
+    // One alone is inserted: nothing may stand beside it.
+    assert_eq!(listed(&["askway", "show", "ask_"], &[]), [&*one]);
+    let long = "long words ".repeat(20);
+    let two = ask(&daemon, &worker, &[&*long]);
+    let all = listed(&["askway", "show", "ask_"], &[]);
+    assert!(all.contains(&format!("{one}  (Which?)")), "{all:?}");
+    let begins = |line: &&String| line.starts_with(&format!("{two}  (long words"));
+    assert!(all.iter().find(begins).is_some_and(|line| line.ends_with("…)")), "{all:?}");
+    let ascii = listed(&["askway", "show", "ask_"], &[("ASKWAY_ASCII", "1")]);
+    assert!(ascii.iter().find(begins).is_some_and(|line| line.ends_with("...)")), "{ascii:?}");
+    // What is inserted is an id alone.
+    assert!(by(&daemon, &["askway", "show", "ask_"]).contains(&one));
+}
+
+#[test]
 fn nothing_is_shown_to_anybody_by_completing() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();

@@ -14,6 +14,9 @@ fn the_demo_tells_the_whole_story_in_under_a_minute() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     let said = |step: serde_json::Value| step["told"].as_str().expect("what happened").to_owned();
     let story: String = told.lines().into_iter().map(said).collect();
+    // What it says of itself is the story alone, and nobody answers what they were not shown.
+    assert_eq!(told.err, "");
+    assert_eq!(story.matches("askway show").count(), 2, "{story}");
     for step in ["The lead answered", "route timer ran out", "The lead refused", "SIGKILL"] {
         assert!(story.contains(step), "{step}: {story}");
     }

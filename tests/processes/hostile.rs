@@ -4,7 +4,7 @@
 mod corpus;
 
 use super::daemon::Daemon;
-use super::screens::on_terminal;
+use super::terminal::on_terminal;
 use askway::grpc::v1;
 
 /// Asks in a session before another is needed.

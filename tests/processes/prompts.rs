@@ -69,8 +69,8 @@ fn several_questions_selections_words_and_a_change_are_one_answer() {
     terminal.press(" ").see("> [x] 1. A");
     terminal.press(DOWN).see("> [ ] 2. B").press(DOWN).see("> [ ] 3. C");
     terminal.press(" ").see("> [x] 3. C").press(ENTER);
-    terminal.see("(2 of 2) Why?").see("> write an answer").press(ENTER);
-    terminal.see("Your answer:").press("becauze\u{7f}\u{7f}se").see("because").press(ENTER);
+    terminal.see("(2 of 2) Why?").see("esc: other ways").press("becauze\u{7f}\u{7f}se");
+    terminal.see("because").press(ENTER);
     terminal.see("Your answer: Which stores? A, C; Why? \"because\"").see("> send it");
     // The first is changed, the second kept.
     terminal.press(DOWN).see("> add words").press(DOWN).see("> change it").press(ENTER);
@@ -85,6 +85,45 @@ fn several_questions_selections_words_and_a_change_are_one_answer() {
     let answers = show(&daemon, &id)["outcome"]["answers"].clone();
     assert_eq!(answers["q1"]["selected"], serde_json::json!(["B"]));
     assert_eq!(answers["q2"]["text"], "because");
+}
+
+#[test]
+fn numbers_choose_and_ctrl_keys_edit_the_line() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see(FIRST).press("2").see(SECOND).press("1").see(FIRST).press("\u{15}x").see(FIRST);
+    terminal.press("2").see(SECOND).press(ENTER).see("Your answer: Which store? Postgres");
+    terminal.see("> send it").press(DOWN).see("> add words").press(ENTER).see("Your words:");
+    terminal.press("one two three").see("one two three");
+    terminal.press("\u{17}").see_no("three").press("\u{1}zero \u{5}four").see("zero one two four");
+    terminal.press("\u{1}\u{6}\u{4}\u{8}\u{1a}\u{7}").see("Your words: ro one two four");
+    terminal.press("\u{5}\u{15}").see_no("four").press("at last").see("Your words: at last");
+    terminal.press(ENTER).see("Postgres, \"at last\"").see("> send it").press(ENTER);
+    terminal.see("answered ask_");
+    terminal.ends(0);
+    let answer = show(&daemon, &id)["outcome"]["answers"]["q1"].clone();
+    assert_eq!((&answer["selected"][0], &answer["text"]), (&"Postgres".into(), &"at last".into()));
+}
+
+#[test]
+fn a_question_without_options_is_written_to_at_once_and_the_other_ways_are_behind_esc() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let open = |question: &str| id(&daemon.verb(Some(&asker), &["ask", question]).ends(0));
+    let one = open("Why is that?");
+    let terminal = Terminal::run(&daemon, None, &["answer", &one]);
+    terminal.see("? Why is that?").see("esc: other ways").press("so it is").see("so it is");
+    terminal.press(ENTER).see("> send it").press(ENTER).see("answered ask_");
+    terminal.ends(0);
+    assert_eq!(show(&daemon, &one)["outcome"]["answers"]["q1"]["text"], "so it is");
+    let other = open("And that?");
+    let terminal = Terminal::run(&daemon, None, &["answer", &other]);
+    terminal.see("esc: other ways").press(ESC).see("(esc)").see("> write an answer").press(DOWN);
+    terminal.see("> say something").press(DOWN).see("> decline").press(DOWN).see("> leave");
+    terminal.press(ENTER).see("nothing was sent");
+    terminal.ends(5);
 }
 
 #[test]
@@ -192,12 +231,32 @@ fn leaving_sends_nothing_and_leaves_the_terminal_as_it_was() {
     terminal.press(ENTER).see("nothing was sent");
     terminal.ends(5);
     let terminal = Terminal::run(&daemon, Some(&asker), &["wait", &id]);
-    terminal.see("waiting on owner since").press(CTRL_C).see_no("waiting on");
+    terminal.see("waiting on owner for").press(CTRL_C).see_no("waiting on");
     terminal.ends(130);
     let terminal = Terminal::run(&daemon, None, &["inbox", "--watch"]);
     terminal.see("Which store?").press(CTRL_C);
     terminal.ends(130);
     assert_eq!(show(&daemon, &id)["outcome"], Value::Null);
+}
+
+#[test]
+fn a_prompt_has_colour_where_everything_else_has() {
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = ask(&daemon, &asker, "Which store?");
+    let table: [(&[(&str, &str)], bool); 4] = [
+        (&[], true),
+        (&[("NO_COLOR", "1")], false),
+        (&[("NO_COLOR", "")], true),
+        (&[("CLICOLOR", "0")], false),
+    ];
+    for (variables, coloured) in table {
+        let terminal = Terminal::run_with(&daemon, None, &["answer", &id], variables);
+        terminal.see(FIRST).see("esc leaves");
+        assert_eq!(terminal.is_coloured(), coloured, "{variables:?}");
+        terminal.press(ESC);
+        terminal.ends(5);
+    }
 }
 
 #[test]
@@ -355,6 +414,7 @@ fn c05_where_nobody_can_be_asked_nobody_is_and_it_says_what_to_type() {
     {
         let terminal = Terminal::run_with(&daemon, None, &line, &variables);
         terminal.see("offers `Postgres`, `SQLite`");
+        assert_eq!(terminal.contents().contains("(TERM=dumb)"), !variables.is_empty());
         terminal.ends(2);
     }
     let session = Terminal::run(&daemon, Some(&asker), &["answer", &id]);
@@ -407,17 +467,17 @@ fn a_wait_says_meanwhile_on_whom_and_that_the_daemon_is_away() {
     let waits = Terminal::run(&daemon, Some(&worker), &line);
     let listens = Terminal::run_with(&daemon, None, &line, &plain);
     for terminal in [&waits, &listens] {
-        terminal.see("waiting on lead since").see("unless lead answers");
+        terminal.see("waiting on lead for").see("unless lead answers");
     }
     daemon.kill();
     waits.see("daemon away since").see_no("waiting on lead");
     listens.see("daemon away since");
     daemon.restart();
-    waits.see("waiting on lead since").see_no("daemon away");
-    listens.see_that_times("waiting on lead since", 2);
+    waits.see("waiting on lead for").see_no("daemon away");
+    listens.see_that_times("waiting on lead for", 2);
     daemon.verb(Some(&lead), &["escalate", &id]).ends(0);
-    waits.see("waiting on owner since");
-    listens.see("waiting on you since");
+    waits.see("waiting on owner for");
+    listens.see("waiting on you for");
     daemon.verb(None, &["answer", &id, "SQLite"]).ends(0);
     waits.see("answered by owner").see_no("waiting on");
     waits.ends(0);

@@ -1,39 +1,9 @@
 //! What a person sees at a real terminal of their own, and what programs get instead.
 
 use super::daemon::{Daemon, Said};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-use std::fs::File;
+use super::terminal::{Terminal, on_terminal};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
-
-/// Runs to the end with a terminal of so many columns for its input and output; gives all that the
-/// terminal was sent, what was said beside it, and the code.
-pub fn on_terminal(command: &mut Command, columns: u16) -> Said {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&master).expect("granted");
-    unlockpt(&master).expect("unlocked");
-    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&master, size).expect("a size");
-    let name = ptsname(&master, Vec::new()).expect("a name");
-    let slave = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("its other side");
-    let side = || Stdio::from(slave.try_clone().expect("another"));
-    command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(Stdio::piped());
-    let child = command.spawn().expect("it starts");
-    // The command keeps its own handles until it is dropped; the terminal ends when all are closed.
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    drop(slave);
-    let (mut shown, mut part) = (Vec::new(), [0; 4_096]);
-    let mut master = File::from(master);
-    // A terminal whose other side is closed says so with an error.
-    while let Ok(length @ 1..) = master.read(&mut part) {
-        shown.extend_from_slice(&part[..length]);
-    }
-    let mut output = child.wait_with_output().expect("it ends");
-    output.stdout = shown;
-    Said::of(output)
-}
+use std::process::Stdio;
 
 fn filed(daemon: &Daemon, worker: &str, question: &str) -> String {
     let line = [
@@ -106,6 +76,49 @@ fn a_pager_is_run_on_a_terminal_alone_and_one_that_is_missing_is_done_without() 
 }
 
 #[test]
+fn rule_4_what_a_pager_may_not_have_shown_is_not_seen() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let line = ["ask", "Which?", "-o", "A", "-o", "B", "--context", "A\n\nlong\n\nstory."];
+    let named = ["--expire", "1h", "--default", "A"];
+    let filed = daemon.verb(Some(&worker), &[&line[..], &named].concat()).ends(0).json();
+    let id = filed["ask"]["id"].as_str().expect("an id");
+    let is_seen = || {
+        let seen = daemon.verb(None, &["show", id]).ends(0).json()["seen"].clone();
+        seen.as_array().is_some_and(|seen| !seen.is_empty())
+    };
+    let paged = |pager: &str, rows: u16| {
+        let show = ["show", id];
+        let terminal = Terminal::of_rows(rows, &daemon, &show, &[("ASKWAY_PAGER", pager)]);
+        terminal.see("next: askway answer");
+        let told = terminal.contents().contains("it does not count as shown");
+        terminal.ends(0);
+        told
+    };
+    // Left before what is asked was read; killed; and what is asked is longer than the screen.
+    for (pager, rows) in [("read line; exit 0", 60), ("cat > /dev/null; exit 3", 60), ("cat -", 12)]
+    {
+        let told = paged(pager, rows);
+        assert!(!is_seen(), "{pager} {rows}");
+        assert_eq!(told, !pager.contains("exit 3"), "{pager}");
+    }
+    assert!(!paged("cat -", 60));
+    assert!(is_seen(), "all that is asked stood on the first screen");
+}
+
+#[test]
+fn what_is_asked_stands_before_the_context_that_may_be_long() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let id = filed(&daemon, &worker, "Which?");
+    for line in [&["show", &id][..], &["show", &id, "--no-pager"]] {
+        let shown = Said::by(&mut daemon.command(line)).ends(0).out;
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at("Which?") < at("the *first*") && at("the *first*") < at("# On it"), "{shown}");
+    }
+}
+
+#[test]
 fn a_reader_that_has_gone_is_no_failure_of_any_verb() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
@@ -137,7 +150,7 @@ fn an_empty_inbox_says_so_and_one_that_cannot_be_read_does_not() {
     // Where a filter left all out, others may well wait.
     let (_, worker) = daemon.pair();
     filed(&daemon, &worker, "Which?");
-    for narrow in [["--text", "zzz"], ["--waiting-on", "bob"]] {
+    for narrow in [["--text", "zzz"], ["--since", "0s"]] {
         let said =
             on_terminal(&mut daemon.command(&[&["inbox"], &narrow[..]].concat()), 80).ends(0);
         assert!(said.err.starts_with("Nothing of that kind waits on you."), "{said:?}");
@@ -193,10 +206,91 @@ fn an_inbox_is_narrowed_by_whom_it_waits_on_and_by_age() {
     };
     assert_eq!(of(&["--waiting-on", "owner"]), [moved.as_str()]);
     assert_eq!(of(&["--waiting-on", &lead[..12]]), [with_lead.as_str()]);
-    assert_eq!(of(&["--waiting-on", "nobody"]), [""; 0]);
     assert_eq!(of(&["--older", "1h"]), [""; 0]);
     assert_eq!(of(&["--older", "0s"]), [with_lead, moved]);
-    daemon.verb(None, &["inbox", "--waiting-on", "ses_zzzzz"]).ends(8);
+    for who in ["ses_zzzzz", "nobody", "lead"] {
+        for more in [&[][..], &["--all"], &["--watch"]] {
+            let unknown =
+                daemon.verb(None, &[&["inbox", "--waiting-on", who], more].concat()).ends(8);
+            let next = unknown.error()["next"].as_str().expect("a hint").to_owned();
+            assert!(next.contains("askway session ls"), "{who}: {next}");
+        }
+    }
+}
+
+/// A line that comes while an inbox is watched.
+fn next_line(told: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    told.read_line(&mut line).expect("read");
+    line
+}
+
+#[test]
+fn a_watched_inbox_says_that_the_daemon_is_away_and_what_was_answered() {
+    let mut daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let id = filed(&daemon, &worker, "Which?");
+    let mut command = daemon.command(&["inbox", "--all", "--watch", "--text", "Which"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut told = BufReader::new(child.stdout.take().expect("piped"));
+    assert!(next_line(&mut told).contains(&format!("{id}  Which?")));
+    daemon.kill();
+    let away = next_line(&mut told);
+    assert!(away.contains(" the daemon is away") && away.as_bytes()[2] == b':', "{away}");
+    daemon.restart();
+    let back = next_line(&mut told);
+    assert!(back.contains(" the daemon is back") && back.as_bytes()[2] == b':', "{back}");
+    // What the filter leaves out is not told.
+    filed(&daemon, &worker, "And here?");
+    daemon.verb(Some(&lead), &["answer", &id, "A", "--text", "it \u{1b}fits"]).ends(0);
+    let left = next_line(&mut told);
+    assert!(left.contains(&format!("{id}  answered by lead: A, \"it \\u{{1b}}fits\"")), "{left}");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let log = Said::by(&mut daemon.command(&["log", &id])).ends(0).out;
+    assert!(log.lines().any(|line| line.ends_with("\tA, \"it \\u{1b}fits\"")), "{log}");
+    for untaken in [&["--older", "1h"][..], &["--settled"], &["--outcome", "declined"]] {
+        daemon.verb(None, &[&["inbox", "--watch"], untaken].concat()).ends(2);
+    }
+}
+
+#[test]
+fn people_and_tokens_are_lists_with_tabs_and_the_timer_is_nobody() {
+    let file = "[route.default]\nhops = [{ to = \"person:ann\" }]\n";
+    let daemon = Daemon::start_with(file, &[]);
+    let note = "a note that goes on and on, well beyond what a terminal of eighty columns has";
+    let made = ["token", "create", "--person", "ann", "--note", note];
+    daemon.verb(None, &made).ends(0);
+    let people = Said::by(&mut daemon.command(&["person", "ls"])).ends(0).out;
+    let ann = people.lines().find(|line| line.starts_with("ann\t")).expect("her line");
+    assert!(ann.split('\t').count() == 3 && ann.ends_with("\tthe configuration"), "{people}");
+    let tokens = Said::by(&mut daemon.command(&["token", "ls"])).ends(0).out;
+    assert!(tokens.lines().all(|line| line.split('\t').count() == 6), "{tokens}");
+    assert!(tokens.contains("\tperson ann\t") && tokens.contains(note), "{tokens}");
+    for (line, head) in [(["person", "ls"], "NAME"), (["token", "ls"], "TOKEN")] {
+        let mut command = daemon.command(&line);
+        let shown = on_terminal(command.env("NO_COLOR", "1"), 80).ends(0).out;
+        assert!(shown.starts_with(head), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    }
+}
+
+#[test]
+fn a_ticket_says_at_a_terminal_what_it_is_for_and_a_refusal_names_the_verb() {
+    let daemon = Daemon::start(&[]);
+    let (lead, _) = daemon.pair();
+    let terminal = Terminal::run(&daemon, Some(&lead), &["send-work"]);
+    terminal
+        .see("askt_")
+        .see("Give it to the program that takes the work up")
+        .see("askway run --as");
+    terminal.ends(0);
+    let mut piped = daemon.command(&["send-work"]);
+    let piped = Said::by(piped.env(askway::cli::place::TOKEN_VAR, &lead)).ends(0);
+    assert!(piped.out.starts_with("askt_") && piped.out.lines().count() == 1, "{piped:?}");
+    assert!(!piped.err.contains("Give it"), "{piped:?}");
+    let refused = Said::by(&mut daemon.command(&["send-work"])).ends(7);
+    assert!(refused.err.contains("a person may not do this: askway send-work"), "{refused:?}");
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! A terminal of its own for a program, and what a person sees on it. Keys are pressed when something
 //! stands on screen, never after a time.
 
-use super::daemon::{ASKWAY, Daemon, PATIENCE};
+use super::daemon::{ASKWAY, Daemon, PATIENCE, Said};
 use askway::cli::place;
 use portable_pty::{Child, ChildKiller, CommandBuilder, MasterPty, PtySize, SlavePty};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
@@ -16,6 +20,31 @@ pub const DOWN: &str = "\u{1b}[B";
 pub const ENTER: &str = "\r";
 pub const ESC: &str = "\u{1b}";
 pub const CTRL_C: &str = "\u{3}";
+
+/// Runs to the end with a terminal of so many columns for its input and output; gives all that the
+/// terminal was sent, what was said beside it, and the code.
+pub fn on_terminal(command: &mut Command, columns: u16) -> Said {
+    let pair = portable_pty::native_pty_system().openpty(size(24, columns)).expect("a terminal");
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed());
+    let slave = options.open(pair.master.tty_name().expect("a name")).expect("its other side");
+    let side = || Stdio::from(slave.try_clone().expect("another"));
+    command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    // The command keeps its own handles until it is dropped; the terminal ends when all are closed.
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    drop(slave);
+    drop(pair.slave);
+    let (mut shown, mut part) = (Vec::new(), [0; 4_096]);
+    let mut output = pair.master.try_clone_reader().expect("its output");
+    // A terminal whose other side is closed says so with an error.
+    while let Ok(length @ 1..) = output.read(&mut part) {
+        shown.extend_from_slice(&part[..length]);
+    }
+    let mut ended = child.wait_with_output().expect("it ends");
+    ended.stdout = shown;
+    Said::of(ended)
+}
 
 /// High enough that nothing of a test scrolls away.
 const ROWS: u16 = 90;
@@ -86,7 +115,27 @@ impl Terminal {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        let pair = portable_pty::native_pty_system().openpty(size(ROWS, COLUMNS));
+        Self::begin(ROWS, daemon, token, arguments, variables)
+    }
+
+    /// The program as the person, on a terminal of so many rows. What scrolls away is not seen.
+    pub fn of_rows(
+        rows: u16,
+        daemon: &Daemon,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        Self::begin(rows, daemon, None, arguments, variables)
+    }
+
+    fn begin(
+        rows: u16,
+        daemon: &Daemon,
+        token: Option<&str>,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let pair = portable_pty::native_pty_system().openpty(size(rows, COLUMNS));
         let pair = pair.expect("a terminal");
         let mut command = CommandBuilder::new(ASKWAY);
         command.env_clear();
@@ -104,7 +153,7 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).expect("it starts");
         let screen = Arc::new(Screen::default());
         *screen.shown.lock().unwrap() =
-            Some(vt100::Parser::new_with_callbacks(some(ROWS), some(COLUMNS), 0, Calls::default()));
+            Some(vt100::Parser::new_with_callbacks(some(rows), some(COLUMNS), 0, Calls::default()));
         let mut output = pair.master.try_clone_reader().expect("its output");
         let shown = screen.clone();
         thread::spawn(move || {
@@ -165,6 +214,18 @@ impl Terminal {
         let done = pressed.write_all(keys.as_bytes()).and_then(|()| pressed.flush());
         done.expect("keys are pressed");
         self
+    }
+
+    /// Whether anything on screen has a colour of its own.
+    pub fn is_coloured(&self) -> bool {
+        let shown = self.screen.shown.lock().unwrap();
+        let screen = shown.as_ref().expect("a screen").screen();
+        let (rows, columns) = screen.size();
+        let is_plain = |row, column| {
+            let cell = screen.cell(row, column);
+            cell.is_none_or(|cell| cell.fgcolor() == vt100::Color::Default)
+        };
+        (0..rows.get()).any(|row| (0..columns.get()).any(|column| !is_plain(row, column)))
     }
 
     /// Sends the program a signal.

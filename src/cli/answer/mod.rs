@@ -56,10 +56,14 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     if !out.json && !context.is_session && terminal::takes_prompts() {
         return next::run(args, context, out).await;
     }
-    Err(match &args.id {
+    let failure = match &args.id {
         Some(id) => labels::missing(&context.read(id).await?),
         None => Failure::usage("no ask was named, and nobody can be asked here: ID and LABEL")
             .then("askway inbox, then askway answer ID LABEL"),
+    };
+    Err(match terminal::why_no_prompts().filter(|_| !out.json && !context.is_session) {
+        Some(why) => Failure { message: format!("{why}; {}", failure.message), ..failure },
+        None => failure,
     })
 }
 

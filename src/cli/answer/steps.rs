@@ -8,6 +8,11 @@ use crate::ask::text::is_one_safe_line;
 use crate::cli::prompt::{Prompt, Reply};
 use crate::grpc::v1;
 
+/// What esc does where a line is written.
+const BACK: &str = "enter goes on, esc goes back";
+/// The same where a line is all that is asked for.
+const OTHER_WAYS: &str = "enter goes on, esc: other ways (say something, decline, leave)";
+
 impl Dialog<'_> {
     /// What the person decides to do.
     pub(super) async fn decide(&mut self) -> Result<Deed, Stop> {
@@ -38,7 +43,15 @@ impl Dialog<'_> {
         let editor = editor::named();
         let program = editor.as_ref().and_then(|words| words.first()).map(String::as_str);
         let mut marks = question.multiple && !question.options.is_empty();
+        // Where nothing is offered, the answer is written; the other ways are behind esc.
+        let mut writes = question.options.is_empty();
         loop {
+            if writes {
+                match self.line(&message, OTHER_WAYS).await? {
+                    Some(text) => return Ok(self.keep(place, Vec::new(), Some(text))),
+                    None => writes = false,
+                }
+            }
             if marks {
                 match self.mark(&message, &question).await? {
                     Some(selected) => return Ok(self.keep(place, selected, None)),
@@ -141,7 +154,7 @@ impl Dialog<'_> {
     /// The note of a no that is meant; empty without one.
     async fn note(&mut self) -> Result<Option<String>, Stop> {
         let (message, initial) = ("Why? (enter for no note)".into(), self.one_line());
-        let written = self.prompt(&Prompt::Write { message, initial }).await?;
+        let written = self.prompt(&Prompt::Write { message, initial, help: BACK.into() }).await?;
         let Reply::Written(note) = written else { return Ok(None) };
         self.draft.clone_from(&note);
         let entries = ["decline it", "go back", "leave"];
@@ -154,7 +167,12 @@ impl Dialog<'_> {
 
     /// A line of text, beginning with what was typed before; none where nothing was written.
     async fn write(&mut self, message: &str) -> Result<Option<String>, Stop> {
-        let prompt = Prompt::Write { message: message.to_owned(), initial: self.one_line() };
+        self.line(message, BACK).await
+    }
+
+    async fn line(&mut self, message: &str, help: &str) -> Result<Option<String>, Stop> {
+        let (message, help) = (message.to_owned(), help.to_owned());
+        let prompt = Prompt::Write { message, initial: self.one_line(), help };
         let Reply::Written(text) = self.prompt(&prompt).await? else { return Ok(None) };
         self.draft.clear();
         Ok(Some(text).filter(|text| !text.trim().is_empty()))

@@ -175,6 +175,13 @@ impl Story {
     /// The person's answer: typed where there is a terminal, given by a process of its own where
     /// there is none.
     async fn person_answers(&self, stage: &Stage, ask: &v1::Ask) -> Result<(), Failure> {
+        self.say("A person types: askway show …");
+        let shown = stage.show(&ask.id).await?;
+        if !self.json {
+            println!();
+            shown.lines().for_each(|line| println!("{}", format!("        {line}").trim_end()));
+            println!();
+        }
         let answer = if !self.json && std::io::stdin().is_terminal() {
             let shown = stage.ask(&ask.id).await?;
             tokio::task::spawn_blocking(move || typed(&shown)).await.ok().flatten()
@@ -195,9 +202,8 @@ impl Story {
 /// What a person types to the question on the screen: a number, or words of their own.
 fn typed(ask: &v1::Ask) -> Option<Vec<String>> {
     let question = ask.questions.first()?;
-    println!("\n       {}", question.question);
     for (place, option) in question.options.iter().enumerate() {
-        println!("         {}  {}", place + 1, option.label);
+        println!("         {}  {}", place + 1, crate::ask::text::visible_line(&option.label));
     }
     print!("       Your answer (a number, or your own words): ");
     std::io::stdout().flush().ok()?;

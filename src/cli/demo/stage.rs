@@ -81,7 +81,10 @@ impl Stage {
     pub async fn start_daemon(&mut self) -> Result<(), Failure> {
         let mut command =
             self.command(&["serve", "--route-timeout", SENDER_ASKED_FOR, "--log", "error"]);
-        let daemon = command.stdout(Stdio::piped()).kill_on_drop(true).spawn();
+        let log =
+            fs::File::options().create(true).append(true).open(self.folder.join("daemon.log"));
+        let log = log.map_err(|error| Failure::io("the daemon's log", &error))?;
+        let daemon = command.stdout(Stdio::piped()).stderr(log).kill_on_drop(true).spawn();
         let mut daemon = daemon.map_err(|error| Failure::io("the daemon", &error))?;
         let stdout = daemon.stdout.take().expect("its output is piped");
         let ready = async {
@@ -141,7 +144,17 @@ impl Stage {
         found.ask.ok_or_else(|| failed("the ask is read", "the reply is empty"))
     }
 
-    /// A third process answers, as a person would type it.
+    /// A third process shows it to the person; what they see.
+    pub async fn show(&self, id: &str) -> Result<String, Failure> {
+        let shown = self.command(&["show", id]).stderr(Stdio::null()).output().await;
+        let shown = shown.map_err(|error| Failure::io("askway show", &error))?;
+        match shown.status.success() {
+            true => Ok(String::from_utf8_lossy(&shown.stdout).into_owned()),
+            false => Err(failed("the person is shown it", "askway show failed")),
+        }
+    }
+
+    /// A fourth answers, as they would type it.
     pub async fn answer(&self, id: &str, words: &[String]) -> Result<(), Failure> {
         let mut command = self.command(&["answer", id]);
         let status = command.args(words).stdout(Stdio::null()).status().await;

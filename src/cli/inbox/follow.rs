@@ -13,38 +13,76 @@ use tokio_stream::StreamExt;
 use v1::watch_inbox_response::Message;
 
 /// Tells until nobody reads any more. The watch takes itself up again over a daemon's restart, and
-/// what was told before is not told again.
+/// what was told before is not told again. With a filter the watch only says when to look: what is
+/// listed then is what `askway inbox` would list.
 pub(super) async fn follow(
     context: &Context,
     scope: v1::AskScope,
+    filter: v1::AskFilter,
     bell: bool,
     out: &mut Out,
 ) -> Result<Exit, Failure> {
+    let is_narrowed = filter != v1::AskFilter::default();
     let client = context.patient();
-    let mut watch = client.watch_inbox(scope);
+    let mut watch = client.follow_inbox(scope);
     let mut told = Told { client: &client, you: context.person(), known: BTreeMap::new() };
+    let (mut lost, mut is_begun) = (0_usize, false);
     while let Some(message) = watch.next().await.transpose()? {
         match message {
-            Message::Snapshot(snapshot) => {
-                let is_there = |id: &String| snapshot.asks.iter().any(|ask| ask.id == *id);
-                let left: Vec<_> = told.known.keys().filter(|id| !is_there(id)).cloned().collect();
-                told.leave(left, out).await?;
-                told.come(snapshot.asks, out)?;
+            None => {
+                lost += 1;
+                away(lost, out)?;
             }
-            Message::Change(change) => {
+            Some(_) => back(std::mem::take(&mut lost), out)?,
+        }
+        let may_ring = bell && is_begun;
+        match message {
+            Some(Message::Snapshot(_) | Message::Change(_)) if is_narrowed => {
+                let asks = client.find_asks(scope, filter.clone()).await?;
+                told.snapshot(asks, may_ring, out).await?;
+            }
+            Some(Message::Snapshot(snapshot)) => told.snapshot(snapshot.asks, false, out).await?,
+            Some(Message::Change(change)) => {
                 if bell && !change.came.is_empty() {
                     ring();
                 }
                 told.leave(change.left_ask_ids, out).await?;
                 told.come(change.came.into_iter().chain(change.changed), out)?;
             }
-            Message::Idle(_) => {}
+            Some(Message::Idle(_)) | None => {}
         }
+        is_begun |= lost == 0;
         if !out.flush()? {
             return Ok(Exit::Done);
         }
     }
     Err(Failure::unexpected("the watch ended by itself").then("askway inbox --watch"))
+}
+
+/// How often in a row the connection is lost before the daemon is said to be away: a connection that
+/// has its age is cut once, and made again at once.
+const AWAY: usize = 2;
+
+/// Says once that the daemon is away: a silence would look like one in which nothing comes.
+fn away(lost: usize, out: &mut Out) -> Result<(), Failure> {
+    match lost == AWAY {
+        true => {
+            say("away", "the daemon is away; what comes meanwhile is told when it is back", out)
+        }
+        false => Ok(()),
+    }
+}
+
+fn back(lost: usize, out: &mut Out) -> Result<(), Failure> {
+    if lost >= AWAY { say("back", "the daemon is back", out) } else { Ok(()) }
+}
+
+/// Something about no ask.
+fn say(what: &'static str, line: &str, out: &mut Out) -> Result<(), Failure> {
+    match out.json {
+        true => out.line(&json::followed_nothing(what, human::now())),
+        false => put(line, out),
+    }
 }
 
 /// Rings where people listen, which is beside what is told.
@@ -61,6 +99,22 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
+    /// All there is now. `may_ring` for what was not there before.
+    async fn snapshot(
+        &mut self,
+        asks: Vec<v1::Ask>,
+        may_ring: bool,
+        out: &mut Out,
+    ) -> Result<(), Failure> {
+        let is_there = |id: &String| asks.iter().any(|ask| ask.id == *id);
+        let left: Vec<_> = self.known.keys().filter(|id| !is_there(id)).cloned().collect();
+        if may_ring && asks.iter().any(|ask| !self.known.contains_key(&ask.id)) {
+            ring();
+        }
+        self.leave(left, out).await?;
+        self.come(asks, out)
+    }
+
     fn come(
         &mut self,
         asks: impl IntoIterator<Item = v1::Ask>,
@@ -93,7 +147,7 @@ impl Told<'_> {
                 Err(failure) => return Err(failure),
             };
             let how = match &ask.outcome {
-                Some(outcome) => human::outcome_line(outcome),
+                Some(outcome) => ended(outcome),
                 None => format!("waits on {} now", human::waited_on(&ask)),
             };
             tell("left", &ask, &format!("{}  {how}", visible_line(&ask.id)), out)?;
@@ -102,10 +156,26 @@ impl Told<'_> {
     }
 }
 
+/// How it ended, and with what.
+fn ended(outcome: &v1::Outcome) -> String {
+    let note = outcome.note.as_deref().map(brief).unwrap_or_default();
+    let with: Vec<_> =
+        [human::chosen(outcome), note].into_iter().filter(|part| !part.is_empty()).collect();
+    match with.is_empty() {
+        true => human::outcome_line(outcome),
+        false => format!("{}: {}", human::outcome_line(outcome), with.join(": ")),
+    }
+}
+
 fn tell(what: &'static str, ask: &v1::Ask, line: &str, out: &mut Out) -> Result<(), Failure> {
     if out.json {
         return out.line(&json::followed(what, human::now(), ask));
     }
+    put(line, out)
+}
+
+/// A line with the time of day before it.
+fn put(line: &str, out: &mut Out) -> Result<(), Failure> {
     let line = format!("{} {line}", human::clock(human::now()));
     // A terminal would go on at its left edge, where only lines of ours begin.
     match out.look.terminal {
@@ -152,6 +222,19 @@ fn news(before: &v1::Ask, after: &v1::Ask) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::cli::render::fixture;
+
+    #[test]
+    fn how_it_ended_is_said_with_what_was_chosen_or_why_not() {
+        let of = |kind| ended(&fixture::settled(kind).outcome.expect("it is settled"));
+        assert_eq!(of(v1::OutcomeKind::Answered), "answered by lead: SQLite, \"it fits\"");
+        assert_eq!(of(v1::OutcomeKind::Declined), "declined by owner: not this year");
+        assert_eq!(of(v1::OutcomeKind::Withdrawn), "withdrawn by worker");
+        let mut stood = fixture::settled(v1::OutcomeKind::Expired).outcome.expect("it is settled");
+        let answer =
+            v1::Answer { selected: vec!["SQLite".into()], default: true, ..v1::Answer::default() };
+        stood.answers.insert("q1".into(), answer);
+        assert!(ended(&stood).ends_with("nobody chose, and its default stands: SQLite"));
+    }
 
     #[test]
     fn what_happened_between_two_tellings_is_said_once_each() {

@@ -5,7 +5,7 @@ mod follow;
 
 use super::render::{human, json};
 use super::{Context, Exit, Failure, Out, session, typed};
-use crate::ask::SessionId;
+use crate::ask::{SessionId, WorkId};
 use crate::client::Client;
 use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
@@ -18,12 +18,14 @@ const HELP: &str = "\
 Examples:
   askway inbox --all
   askway inbox --wait 10m --json
-  askway inbox --watch
+  askway inbox --watch --text cache
   askway inbox --outcome declined --since 2h
   askway inbox --all --text cache
 
 With --wait it ends with 0 when something waits on you, with 5 when the time is up. An ask that awaits
-its asker's reply is listed and does not count.";
+its asker's reply is listed and does not count. --watch takes --asker, --tree, --text, --waiting-on and
+--since, and none of the others: it tells of what is open. It says when the daemon is away, and when it
+is back.";
 
 /// Which asks, and whether to wait for one.
 #[derive(Debug, clap::Args)]
@@ -36,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = typed::duration, conflicts_with_all = ["all", "Which"])]
     wait: Option<Duration>,
     /// Go on telling what comes, changes and leaves, a line each
-    #[arg(long, conflicts_with_all = ["wait", "Which"])]
+    #[arg(long, conflicts_with_all = ["wait", "older", "settled", "outcome"])]
     watch: bool,
     /// Ring the terminal's bell when something comes
     #[arg(long, requires = "watch")]
@@ -54,7 +56,7 @@ struct Which {
     asker: Option<String>,
     /// Only what belongs to works under this root
     #[arg(long, value_name = "WORK")]
-    tree: Option<String>,
+    tree: Option<WorkId>,
     /// Only what has this in its header, or in a question without one
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
@@ -104,10 +106,12 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         true => v1::AskScope::Visible,
         false => v1::AskScope::WaitingOnMe,
     };
-    if args.watch {
-        return follow::follow(context, scope, args.bell, out).await;
-    }
     let filter = filter(args.which, context).await?;
+    if args.watch {
+        // The first look is not patient: what cannot be read is no silence.
+        context.client.find_asks(scope, filter.clone()).await?;
+        return follow::follow(context, scope, filter, args.bell, out).await;
+    }
     let narrowed = filter != v1::AskFilter::default();
     // The first look is not patient: a daemon that is away is never an empty inbox.
     let mut asks = context.client.find_asks(scope, filter).await?;
@@ -142,20 +146,53 @@ async fn filter(which: Which, context: &Context) -> Result<v1::AskFilter, Failur
         Some(who) if who.starts_with(SessionId::PREFIX) => {
             (session::whole_id(&context.client, &who).await?, String::new())
         }
-        who => (String::new(), who.unwrap_or_default()),
+        Some(who) => {
+            is_known(&who, context).await?;
+            (String::new(), who)
+        }
+        None => (String::new(), String::new()),
     };
     let ago = |length: Duration| SystemTime::now().checked_sub(length).map(Into::into);
     Ok(v1::AskFilter {
         settled: which.settled,
         outcome: which.outcome.map(v1::OutcomeKind::from).unwrap_or_default().into(),
         asker_session_id,
-        tree_work_id: which.tree.unwrap_or_default(),
+        tree_work_id: which.tree.map(|work| work.to_string()).unwrap_or_default(),
         waiting_on_session_id: on_session,
         waiting_on_person: on_person,
         create_time_from: which.since.and_then(ago),
         create_time_until: which.older.and_then(ago),
         text: which.text.unwrap_or_default(),
     })
+}
+
+/// Whether there is such a person: an empty list of whoever is nobody would look like one of somebody
+/// who has nothing to do.
+///
+/// # Errors
+///
+/// When there is none. Where the caller may not ask who there is, nothing is said.
+async fn is_known(who: &str, context: &Context) -> Result<(), Failure> {
+    if context.person() == Some(who) {
+        return Ok(());
+    }
+    let people = match context.as_host() {
+        Ok(client) => client.list_people("").await.map_err(Failure::from),
+        Err(failure) => Err(failure),
+    };
+    match people {
+        Ok(people) if people.iter().any(|person| person.name == who) => Ok(()),
+        Ok(_) => {
+            let message = format!(
+                "nobody is called {}; a session is named by its id",
+                crate::ask::text::brief(who)
+            );
+            Err(Failure::new(Exit::NotFound, "NOT_FOUND", message)
+                .then("askway person ls, askway session ls"))
+        }
+        Err(failure) if failure.exit == Exit::Unavailable => Err(failure),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Tells the daemon that the sender knows what was decided and found nobody: it has just been

@@ -3,6 +3,7 @@
 //! about has changed. Nothing that is typed afterwards reaches it, and the terminal is as it was.
 
 pub(super) mod asker;
+mod keys;
 
 use super::terminal::{self, Modes};
 use super::{Exit, Failure};
@@ -41,6 +42,8 @@ pub(super) enum Prompt {
         message: String,
         /// What stands there at first.
         initial: String,
+        /// Which keys do what.
+        help: String,
     },
 }
 

@@ -4,20 +4,23 @@
 //! Text is made visible before it is parsed and after: an entity such as `&#27;` is a plain word to the
 //! one and a control character to the other (rule 21).
 
+use super::grid;
 use super::human::{BOLD, PLAIN};
 use super::lay::wrap;
 use crate::ask::text::visible;
 use crate::cli::look::Look;
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 const ITALIC: &str = "\u{1b}[3m";
 const CODE: &str = "\u{1b}[36m";
+const STRUCK: &str = "\u{1b}[9m";
 
 /// The lines of `text`, none wider than `width`.
 pub fn lines(text: &str, width: usize, look: Look) -> Vec<String> {
     let text = visible(text);
     let mut page = Page { look, width, ..Page::default() };
-    for event in Parser::new(&text) {
+    let beyond = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for event in Parser::new_ext(&text, beyond) {
         page.take(event);
     }
     page.end_block();
@@ -43,6 +46,8 @@ struct Page {
     /// Where the links under way lead, and where their words begin.
     links: Vec<(String, usize)>,
     in_code: bool,
+    /// The rows of the table under way, the first of them its head.
+    table: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Copy)]
@@ -91,7 +96,7 @@ impl Page {
                 self.end_block();
                 self.begin(Emphasis { style: BOLD, mark: "" });
                 if !self.look.colour {
-                    self.block.push_str(&"#".repeat(depth(level)));
+                    self.block.push_str(&"#".repeat(level as usize));
                     self.block.push(' ');
                 }
             }
@@ -128,6 +133,9 @@ impl Page {
             }
             Tag::Emphasis => self.begin(Emphasis { style: ITALIC, mark: "*" }),
             Tag::Strong => self.begin(Emphasis { style: BOLD, mark: "**" }),
+            Tag::Strikethrough => self.begin(Emphasis { style: STRUCK, mark: "~~" }),
+            Tag::Table(_) => self.end_block(),
+            Tag::TableHead | Tag::TableRow => self.table.push(Vec::new()),
             Tag::Link { dest_url, .. } => self.links.push((dest_url.into(), self.block.len())),
             Tag::Image { dest_url, .. } => {
                 self.links.push((dest_url.into(), self.block.len()));
@@ -177,7 +185,17 @@ impl Page {
                     self.space();
                 }
             }
-            TagEnd::Emphasis | TagEnd::Strong => self.leave(),
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.leave(),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.block).replace('\n', " ");
+                if let Some(row) = self.table.last_mut() {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Table => {
+                self.put_table();
+                self.space();
+            }
             TagEnd::Link | TagEnd::Image => {
                 let Some((to, start)) = self.links.pop() else { return };
                 let to = visible(&to).into_owned();
@@ -230,6 +248,19 @@ impl Page {
         self.lines.extend(wrap(block, self.width, &first, &rest));
     }
 
+    fn put_table(&mut self) {
+        let rows = std::mem::take(&mut self.table);
+        let before: usize = self.before.iter().map(|before| before.rest.len()).sum();
+        for line in grid::lines(&rows, self.width.saturating_sub(before), self.look) {
+            if line.is_empty() {
+                self.space();
+            } else {
+                self.block.push_str(&line);
+                self.put_block();
+            }
+        }
+    }
+
     /// An empty line, unless one is there.
     fn space(&mut self) {
         let mut quoted = String::new();
@@ -247,10 +278,6 @@ impl Page {
 /// Whether nothing stands in a line but what stands before it.
 fn is_empty(line: &str) -> bool {
     line.chars().all(|c| c == ' ' || c == '>')
-}
-
-fn depth(level: HeadingLevel) -> usize {
-    level as usize
 }
 
 #[cfg(test)]
@@ -284,6 +311,7 @@ mod tests {
             "&Tab;&NewLine;&#x85;&#x2028;x",
             "[x]\n\n[x]: http://&#27;/ '&#27;'",
             "\u{1b}[2J`\u{1b}[2J`",
+            "|&#27;[2J|b|\n|-|-|\n|~~&#27;c~~|&NewLine;|",
         ];
         for text in hidden {
             for line in lines(text, 30, LOOK) {
@@ -291,7 +319,7 @@ mod tests {
             }
             let coloured = Look { colour: true, ..LOOK };
             for line in lines(text, 30, coloured) {
-                let ours = [BOLD, ITALIC, CODE, PLAIN];
+                let ours = [BOLD, ITALIC, CODE, STRUCK, PLAIN];
                 let line = ours.iter().fold(line, |line, mark| line.replace(mark, ""));
                 assert!(is_one_safe_line(&line), "{line:?} of {text:?}");
             }
@@ -325,6 +353,28 @@ mod tests {
             "────────────────────",
         ];
         assert_eq!(lines(text, 24, LOOK), expected);
+    }
+
+    #[test]
+    fn a_table_stands_in_columns_and_where_it_does_not_fit_below_one_another() {
+        let text = "|Store|Rows|\n|:-|-:|\n|**SQLite**|a million|\n|日本|\\| 2|\n\nand ~~not~~";
+        let expected = [
+            "Store       Rows",
+            "──────────  ─────────",
+            "**SQLite**  a million",
+            "日本        | 2",
+            "",
+            "and ~~not~~",
+        ];
+        assert_eq!(lines(text, 24, LOOK), expected);
+        let narrow = ["Store: **SQLite**", "Rows: a million", "", "Store: 日本", "Rows: | 2"];
+        assert_eq!(lines(text, 20, LOOK)[..5], narrow);
+        assert_eq!(lines("|a|b|\n|-|-|", 20, LOOK), ["a  b", "─  ─"]);
+        let ascii = lines(text, 40, Look { ascii: true, ..LOOK }).swap_remove(1);
+        assert!(ascii.starts_with("----------  "), "{ascii}");
+        assert_eq!(lines("- [x] done\n- [ ] not", 20, LOOK), ["• [x] done", "• [ ] not"]);
+        let struck = lines("~~a~~", 20, Look { colour: true, ..LOOK });
+        assert_eq!(struck, [format!("{STRUCK}a{PLAIN}")]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod corpus;
 #[cfg(test)]
 pub(super) mod fixture;
+mod grid;
 pub(super) mod human;
 pub(super) mod json;
 pub(super) mod lay;

@@ -18,7 +18,9 @@ pub fn run(bytes: &[u8]) -> bool {
     assert!(shown.len() <= MARK_BYTES * text.len(), "{} of {}", shown.len(), text.len());
     assert!(named.len() <= BRIEF_BYTES, "{}", named.len());
     if is_one_safe_line(text) {
-        assert_eq!(line, text, "what is safe stays as it is");
+        // Whether a joiner holds emoji together is for what stands around it to say.
+        let joined = |text: &str| text.replace("\\u{200d}", "\u{200d}");
+        assert_eq!(joined(&line), joined(text), "what is safe stays as it is");
     }
     for end in 0..=text.len().min(16) {
         let start = begin(text, end);

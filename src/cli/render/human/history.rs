@@ -1,7 +1,7 @@
 //! Everything that happened to an ask, oldest first, each with who did it and why.
 
 use super::page::Page;
-use super::{BOLD, FAINT, PLAIN, actor, past, waited_on};
+use super::{BOLD, FAINT, PLAIN, actor, chosen, past, waited_on};
 use crate::ask::text::visible_line;
 use crate::cli::look::Look;
 use crate::cli::render::json;
@@ -10,7 +10,7 @@ use crate::grpc::v1;
 use std::fmt::Write;
 
 /// The history, an event a line with what was said below it; for programs with tabs: revision, time,
-/// what, by whom, to whom, what was said.
+/// what, by whom, to whom, what was decided or said.
 pub fn history(events: &[v1::Event], now: i64, look: Look) -> String {
     if !look.terminal {
         let lines: Vec<_> = events.iter().map(row).collect();
@@ -25,7 +25,11 @@ fn row(event: &v1::Event) -> String {
     let to = moved(event).map(waited_on).unwrap_or_default();
     let time = json::time(event.event_time).unwrap_or_default();
     let (what, by) = (words::event(event.kind()), by(event));
-    let text = visible_line(&event.text);
+    let mut text = visible_line(&event.text).into_owned();
+    if let Some(outcome) = decided(event) {
+        let parted = if text.is_empty() { "" } else { ": " };
+        text = format!("{}{parted}{text}", chosen::row(outcome));
+    }
     format!("{}\t{time}\t{what}\t{by}\t{to}\t{text}", event.revision)
 }
 
@@ -52,6 +56,9 @@ fn event(page: &mut Page, event: &v1::Event, now: i64) {
     for skipped in skipped.unwrap_or_default() {
         page.own(&format!("      passed over: {}", visible_line(&skipped.reason)));
     }
+    if let Some(outcome) = decided(event) {
+        chosen::write(page, outcome);
+    }
     if !event.text.is_empty() {
         page.theirs(&event.text);
     }
@@ -65,6 +72,13 @@ fn event(page: &mut Page, event: &v1::Event, now: i64) {
 /// Who did it, and where they typed it.
 fn by(event: &v1::Event) -> String {
     format!("{}{}", actor(event.by.as_ref()), words::in_agent(event.in_agent))
+}
+
+/// What an event has decided, where it has.
+fn decided(event: &v1::Event) -> Option<&v1::Outcome> {
+    let decides = matches!(event.kind(), v1::EventKind::Answered | v1::EventKind::Expired);
+    let outcome = event.ask.as_ref().filter(|_| decides)?.outcome.as_ref();
+    outcome.filter(|outcome| !outcome.answers.is_empty())
 }
 
 /// The ask as after a move.

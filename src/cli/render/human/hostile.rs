@@ -64,8 +64,8 @@ fn screens(text: &str, look: Look) -> Vec<String> {
         ..v1::Delivery::default()
     };
     vec![
-        ask(&open, &events, None, 0, look),
-        ask(&ended, &[], None, 0, look),
+        ask(&open, &events, None, 0, look).0,
+        ask(&ended, &[], None, 0, look).0,
         history(&events, 0, look),
         inbox.text(),
         sessions(&[session], 0, look),
@@ -98,7 +98,7 @@ fn rule_21_hostile_texts_leave_a_terminal_as_it_is() {
 #[test]
 fn rule_21_what_is_theirs_stands_behind_a_bar() {
     for (text, look) in corpus::texts().iter().zip(widths().into_iter().cycle()) {
-        let shown = ask(&settled(text), &[], None, 0, look);
+        let (shown, _) = ask(&settled(text), &[], None, 0, look);
         let shown = anstream::adapter::strip_str(&shown).to_string();
         let forged = shown.lines().filter(|line| line.starts_with("answered by owner"));
         assert_eq!(forged.count(), 0, "{shown}");

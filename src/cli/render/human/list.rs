@@ -176,15 +176,25 @@ fn stands(ask: &v1::Ask, you: Option<&str>, now: i64, whom: bool) -> Vec<String>
 }
 
 /// The asker's own deadline, where it comes while people are asked.
-fn deadline(ask: &v1::Ask, now: i64) -> Option<String> {
+pub(super) fn deadline(ask: &v1::Ask, now: i64) -> Option<String> {
     let expiry = ask.expiry.as_ref().filter(|_| ask.outcome.is_none())?;
     if route::is_session(ask.waiting_on.as_ref()) {
         return None;
     }
+    let until = ask.expire_time.map(|time| super::future(Some(time), now));
+    // A silence of people who were not shown it is no consent.
+    if expiry.applies_default && ask.seen.is_empty() {
+        let time = match (&expiry.left, until) {
+            (Some(_), _) => "its deadline stands still".to_owned(),
+            (None, Some(until)) => format!("its time is up {until}"),
+            (None, None) => "its time is up".to_owned(),
+        };
+        return Some(format!("{time}, its default waits until a person is shown it"));
+    }
     let then = if expiry.applies_default { "its default stands" } else { "it ends" };
-    Some(match (&expiry.left, ask.expire_time) {
+    Some(match (&expiry.left, until) {
         (Some(_), _) => "its deadline stands still".to_owned(),
-        (None, Some(time)) => format!("{then} {}", super::future(Some(time), now)),
+        (None, Some(until)) => format!("{then} {until}"),
         (None, None) => "its deadline has come".to_owned(),
     })
 }
@@ -238,6 +248,21 @@ mod tests {
         assert_eq!(short("ask_bbbbbbbb1", &asks), "ask_bbbbbb");
         assert_eq!(short("ask_aaaaaaaa1", &asks), "ask_aaaaaaaa1");
         assert_eq!(short("x", &asks), "x");
+    }
+
+    #[test]
+    fn rule_4_a_default_that_nobody_was_shown_is_not_said_to_stand() {
+        let now = millis(fixture::time(0));
+        let expiry = fixture::with_default().expiry;
+        let mut ask = v1::Ask { expiry, ..fixture::with_people() };
+        let waits = "its default waits until a person is shown it";
+        let told = |ask: &v1::Ask| deadline(ask, now).expect("it has one");
+        assert_eq!(told(&ask), format!("its time is up in 1h, {waits}"));
+        ask.expire_time = None;
+        assert_eq!(told(&ask), format!("its time is up, {waits}"));
+        ask.expire_time = fixture::time(3_600_000);
+        ask.seen.push(v1::SeenMark { person: "owner".into(), seen_time: fixture::time(0) });
+        assert_eq!(told(&ask), "its default stands in 1h");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! is made visible, and what may have several lines stands behind a bar of its own, so that it never
 //! looks like a line of ours (rule 21).
 
+mod chosen;
 mod delivery;
 mod expiry;
 mod history;
@@ -13,10 +14,11 @@ mod table;
 mod waiting;
 mod whole;
 
+pub use chosen::chosen;
 pub use delivery::{deliveries, delivery};
 pub use history::history;
 pub use list::{Inbox, elsewhere, listed};
-pub use people::{person_line, token_line};
+pub use people::{people, token_line, tokens};
 pub use sessions::{sessions, status};
 pub use waiting::{progress, waited_on};
 pub use whole::{ask, short};
@@ -47,7 +49,7 @@ pub fn now() -> i64 {
 
 /// Since when the asker's session is paused or ended; none while it runs.
 fn gone(ask: &v1::Ask, now: i64) -> Option<String> {
-    ask.asker_gone_time.map(|since| format!("asker gone since {}", past(Some(since), now)))
+    ask.asker_gone_time.map(|since| format!("asker gone for {}", lasting(Some(since), now)))
 }
 
 /// How it ended: who, when, and what was decided of each question.
@@ -128,6 +130,12 @@ fn future_of(time: i64, now: i64) -> String {
 /// How long ago an instant was: `12m ago`.
 pub fn past(time: Option<prost_types::Timestamp>, now: i64) -> String {
     past_of(millis(time), now)
+}
+
+/// How long something lasts by now: `12m`.
+pub fn lasting(time: Option<prost_types::Timestamp>, now: i64) -> String {
+    let whole = now.saturating_sub(millis(time)).max(0) / 1_000 * 1_000;
+    Span::from_millis(whole.unsigned_abs()).to_string()
 }
 
 fn past_of(time: i64, now: i64) -> String {

@@ -32,6 +32,11 @@ impl Page {
         self.is_cut
     }
 
+    /// Lines of it so far.
+    pub fn height(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The columns there are. What goes elsewhere than to a terminal is as wide as it is.
     pub fn width(&self) -> usize {
         if self.look.terminal { self.look.width } else { UNBOUNDED }

@@ -32,7 +32,7 @@ fn look_at(name: &str, screen: impl Fn(Look) -> String) {
 }
 
 fn shown(name: &str, given: &v1::Ask, events: &[v1::Event]) {
-    look_at(name, |look| ask(given, events, Some("owner"), now(), look));
+    look_at(name, |look| ask(given, events, Some("owner"), now(), look).0);
 }
 
 /// Asks of all kinds: what waits on the person, on others, what is settled.
@@ -114,6 +114,16 @@ fn a_history() {
         by: said[0].by.clone(),
         text: "How many rows?\nAnd for how long?".into(),
         ask: None,
+        in_agent: false,
+    });
+    let answered = fixture::settled(v1::OutcomeKind::Answered);
+    events.push(v1::Event {
+        revision: 4,
+        event_time: fixture::time(5_000),
+        kind: v1::EventKind::Answered.into(),
+        by: fixture::by_sender(),
+        text: String::new(),
+        ask: Some(answered),
         in_agent: false,
     });
     look_at("log", |look| history(&events, now(), look));

@@ -10,7 +10,7 @@ fn plain(text: &str) -> String {
 }
 
 fn whole(given: &v1::Ask, you: Option<&str>, now: i64) -> String {
-    ask(given, &[], you, now, Look::PLAIN)
+    ask(given, &[], you, now, Look::PLAIN).0
 }
 
 fn after(wait: i64) -> i64 {
@@ -23,7 +23,7 @@ fn an_open_ask_reads_as_people_speak() {
     for words in [
         "ask_k3f9ab1200000000000g  open, high priority",
         "asked by worker (ses_w0000000000000000000) 3m ago",
-        "waiting on lead since 3m ago; comes to you in 12m unless lead answers",
+        "waiting on lead for 3m; comes to you in 12m unless lead answers",
         "sent by lead (ses_00000000000000000000)",
         "work wrk_00000000000000000000",
         "route default",
@@ -37,7 +37,7 @@ fn an_open_ask_reads_as_people_speak() {
         assert!(text.lines().any(|line| line == words), "{words:?} in\n{text}");
     }
     let text = plain(&whole(&fixture::with_people(), YOU, after(2_000)));
-    assert!(text.contains("waiting on owner since 1s ago: it was moved on"), "{text}");
+    assert!(text.contains("waiting on owner for 1s: it was moved on"), "{text}");
     assert!(text.contains("\nexpires in 59m 58s; then it ends, and nothing is chosen\n"), "{text}");
     assert!(text.contains("\n  | not mine to decide\n"), "{text}");
 }
@@ -133,7 +133,8 @@ fn each_outcome_says_by_whom_and_what() {
         let settled = fixture::settled(kind);
         assert_eq!(plain(&outcome(&settled, after(10_000), Look::PLAIN)), expected);
         let all = plain(&whole(&settled, YOU, after(10_000)));
-        assert!(all.ends_with(&format!("{expected}\nthe asker has yet to see it")), "{all}");
+        let told = format!("\n\n{expected}\nthe asker has yet to see it\n\ncontext");
+        assert!(all.contains(&told), "{all}");
     }
 }
 
@@ -171,6 +172,14 @@ fn an_inbox_for_programs_is_a_line_with_tabs_each_and_nothing_is_cut() {
 }
 
 #[test]
+fn who_waits_is_told_on_whom_for_how_long_and_what_comes_next() {
+    let told = progress(&fixture::open(), YOU, after(60_000));
+    assert_eq!(told, "waiting on lead for 1m; comes to you in 14m unless lead answers");
+    let told = progress(&fixture::with_people(), YOU, after(61_000));
+    assert_eq!(told, "waiting on you for 1m; it ends in 58m 59s");
+}
+
+#[test]
 fn what_waits_on_others_is_a_line_with_when_it_comes() {
     let (open, held) = (fixture::open(), v1::Ask { escalate_time: None, ..fixture::open() });
     assert_eq!(elsewhere(&[], YOU, after(0)), None);
@@ -197,13 +206,27 @@ fn rule_21_hostile_text_stays_what_it_is() {
     hostile.outcome.as_mut().expect("settled").note = Some(evil.into());
     let mut waiting = v1::Ask { questions: hostile.questions.clone(), ..fixture::with_people() };
     waiting.hop.as_mut().expect("a hop").reason = evil.into();
-    let happened = v1::Event { text: evil.into(), ..v1::Event::default() };
+    let answer = v1::Answer {
+        selected: vec![evil.into()],
+        text: Some(evil.into()),
+        ..v1::Answer::default()
+    };
+    let answers = [("q1".to_owned(), answer)].into();
+    let outcome_of = v1::Outcome { answers, ..v1::Outcome::default() };
+    let happened = v1::Event {
+        text: evil.into(),
+        kind: v1::EventKind::Answered.into(),
+        ask: Some(v1::Ask { outcome: Some(outcome_of.clone()), ..v1::Ask::default() }),
+        ..v1::Event::default()
+    };
     let shown = [
         whole(&hostile, None, 0),
         whole(&waiting, None, 0),
         listed(&hostile, None, 0, true),
         outcome(&hostile, 0, Look::PLAIN),
-        history(&[happened], 0, Look { terminal: true, ..Look::PLAIN }),
+        history(std::slice::from_ref(&happened), 0, Look { terminal: true, ..Look::PLAIN }),
+        history(&[happened], 0, Look::PLAIN).replace('\t', " "),
+        chosen(&outcome_of),
     ];
     for text in shown {
         let text = text.replace(BOLD, "").replace(FAINT, "").replace(PLAIN, "");

@@ -1,8 +1,9 @@
 //! Whom an ask waits on, since when and why, its whole way, and when it comes to people.
 
 use super::history::cause;
+use super::list::deadline;
 use super::page::Page;
-use super::{BOLD, FAINT, PLAIN, future, future_of, past, past_of};
+use super::{BOLD, FAINT, PLAIN, future, future_of, lasting, past_of};
 use crate::ask::Span;
 use crate::ask::text::visible_line;
 use crate::cli::render::route::{self, Stage, State};
@@ -74,12 +75,15 @@ fn comes(ask: &v1::Ask, you: Option<&str>, now: i64) -> Option<String> {
 
 /// The same with since when and what comes next, on one line.
 pub fn progress(ask: &v1::Ask, you: Option<&str>, now: i64) -> String {
-    let since = ask.hop.as_ref().map(|hop| past(hop.since_time, now)).unwrap_or_default();
-    let mut line = format!("waiting on {} since {since}", named(ask.waiting_on.as_ref(), you));
+    let whom = named(ask.waiting_on.as_ref(), you);
+    let mut line = format!("waiting on {whom}");
+    if let Some(hop) = &ask.hop {
+        let _ = write!(line, " for {}", lasting(hop.since_time, now));
+    }
     if let Some(claim) = &ask.claim {
         let _ = write!(line, "; {} is on it", visible_line(&claim.person));
     }
-    if let Some(next) = moves(ask, you, now) {
+    for next in [moves(ask, you, now), deadline(ask, now)].iter().flatten() {
         let _ = write!(line, "; {next}");
     }
     line
@@ -123,7 +127,7 @@ pub(super) fn waiting(page: &mut Page, ask: &v1::Ask, you: Option<&str>, now: i6
         let _ = write!(line, " ({members})");
     }
     let Some(hop) = &ask.hop else { return page.own(&line) };
-    let _ = write!(line, " since {}", past(hop.since_time, now));
+    let _ = write!(line, " for {}", lasting(hop.since_time, now));
     // What the reasons below say of whoever is gone or was passed over is all there is to say.
     let is_said = matches!(hop.cause(), v1::HopCause::SenderGone | v1::HopCause::SenderBlocked);
     if let Some(cause) = cause(hop.cause()).filter(|_| !is_said) {

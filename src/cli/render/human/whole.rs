@@ -1,25 +1,42 @@
 //! One ask, whole: where it stands, its way, what it asks, what was said, how it ended.
 
 use super::page::Page;
-use super::{BOLD, FAINT, PLAIN, actor, delivery, expiry, future, gone, outcome_line, past};
+use super::{
+    BOLD, FAINT, PLAIN, actor, chosen, delivery, expiry, future, gone, outcome_line, past,
+};
 use super::{session, standing, waiting};
 use crate::ask::text::visible_line;
 use crate::cli::look::Look;
 use crate::cli::render::words;
 use crate::grpc::v1;
 
-/// The ask, with the times of its way from its history.
-pub fn ask(ask: &v1::Ask, events: &[v1::Event], you: Option<&str>, now: i64, look: Look) -> String {
+/// The ask, with the times of its way from its history; and how many of its lines there are to the end
+/// of its last question. What is asked comes first: whoever leaves a pager early has seen that.
+pub fn ask(
+    ask: &v1::Ask,
+    events: &[v1::Event],
+    you: Option<&str>,
+    now: i64,
+    look: Look,
+) -> (String, usize) {
     let mut page = Page::new(look);
-    write(&mut page, ask, events, you, now);
-    page.into_text()
+    head(&mut page, ask, you, now);
+    questions(&mut page, ask);
+    let asked = page.height();
+    outcome_and_delivery(&mut page, ask, now);
+    context(&mut page, ask);
+    talk(&mut page, ask, now);
+    page.own("");
+    waiting::way(&mut page, ask, events, you, now);
+    (page.into_text(), asked)
 }
 
 /// Lines of each text that stand above a prompt: what is asked, and what can be chosen, must still be
 /// on a screen together.
 const SHORT_LINES: usize = 40;
 
-/// The same above a prompt, where long texts are cut; and whether any was.
+/// The same above a prompt, where long texts are cut; and whether any was. The questions stand last,
+/// beside what is chosen.
 pub fn short(
     ask: &v1::Ask,
     events: &[v1::Event],
@@ -29,27 +46,40 @@ pub fn short(
 ) -> (String, bool) {
     let whole = format!("askway show {}", visible_line(&ask.id));
     let mut page = Page::short(look, SHORT_LINES, whole);
-    write(&mut page, ask, events, you, now);
+    head(&mut page, ask, you, now);
+    page.own("");
+    waiting::way(&mut page, ask, events, you, now);
+    context(&mut page, ask);
+    questions(&mut page, ask);
+    talk(&mut page, ask, now);
+    outcome_and_delivery(&mut page, ask, now);
     let is_cut = page.is_cut();
     (page.into_text(), is_cut)
 }
 
-fn write(page: &mut Page, ask: &v1::Ask, events: &[v1::Event], you: Option<&str>, now: i64) {
-    head(page, ask, you, now);
-    page.own("");
-    waiting::way(page, ask, events, you, now);
+fn context(page: &mut Page, ask: &v1::Ask) {
     if !ask.context.is_empty() {
         page.own("");
+        page.own(&format!("{FAINT}context{PLAIN}"));
         page.markdown(&ask.context);
     }
+}
+
+fn questions(page: &mut Page, ask: &v1::Ask) {
     for asked in &ask.questions {
         page.own("");
         question(page, asked);
     }
+}
+
+fn talk(page: &mut Page, ask: &v1::Ask, now: i64) {
     if !ask.turns.is_empty() {
         page.own("");
         ask.turns.iter().for_each(|said| turn(page, said, now));
     }
+}
+
+fn outcome_and_delivery(page: &mut Page, ask: &v1::Ask, now: i64) {
     if ask.outcome.is_some() {
         page.own("");
         outcome(page, ask, now);
@@ -135,10 +165,7 @@ pub fn outcome(page: &mut Page, ask: &v1::Ask, now: i64) {
     for asked in &ask.questions {
         let Some(answer) = outcome.answers.get(&asked.id) else { continue };
         page.own(&format!("  {}", visible_line(&asked.question)));
-        let by_default = if answer.default { " (the default that was named)" } else { "" };
-        for label in &answer.selected {
-            page.own(&format!("    = {}{by_default}", visible_line(label)));
-        }
+        chosen::labels(page, "    ", answer);
         if let Some(written) = &answer.text {
             page.theirs(written);
         }

@@ -49,11 +49,19 @@ pub fn receipt(receipt: &v1::Receipt) -> String {
 
 /// One line for an ask that came, changed or left while it was watched, at `now` in milliseconds.
 pub fn followed(what: &'static str, now: i64, ask: &v1::Ask) -> String {
-    let at = prost_types::Timestamp {
+    line(&Followed { what, time: time(Some(instant(now))), ask: Some(Ask::of(ask)) })
+}
+
+/// The same about no ask: that the daemon is away, or back.
+pub fn followed_nothing(what: &'static str, now: i64) -> String {
+    line(&Followed { what, time: time(Some(instant(now))), ask: None })
+}
+
+fn instant(now: i64) -> prost_types::Timestamp {
+    prost_types::Timestamp {
         seconds: now.div_euclid(1_000),
         nanos: now.rem_euclid(1_000) as i32 * 1_000_000,
-    };
-    line(&Followed { what, time: time(Some(at)), ask: Ask::of(ask) })
+    }
 }
 
 /// One line for an event of the ask `ask`.

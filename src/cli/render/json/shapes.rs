@@ -185,7 +185,7 @@ pub struct Seen<'a> {
 pub struct Followed<'a> {
     pub what: &'static str,
     pub time: Option<String>,
-    pub ask: Ask<'a>,
+    pub ask: Option<Ask<'a>>,
 }
 
 #[derive(Serialize)]
