@@ -1,5 +1,5 @@
-//! The writer: drain, decide, commit, reply. One thread, one batch at a time, never lingering: while
-//! one batch syncs, the next gathers in the queues.
+//! The writer: drain, decide, commit, reply. One batch at a time, never lingering: while one batch
+//! syncs, the next gathers in the queues. On a thread of its own, or a task of the caller's runtime.
 
 use super::batch::{Decided, run_batch};
 use super::hub::Topic;
@@ -25,20 +25,37 @@ const KEEP_TIME: Duration = Duration::from_secs(5);
 /// A deadline further off than this does not keep the disk awake: it is a purge, or as good as one.
 const ARMED_WITHIN: Span = Span::from_hours(8 * 24);
 
-/// Starts the writer's thread; it ends after `stopping`, when both queues are empty.
+/// Where the writer runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriterOn {
+    /// A thread of its own, which a sync of the disk may block.
+    #[default]
+    Thread,
+    /// A task of the caller's runtime: for a store that never blocks, and where everything is to be in
+    /// one thread, as in a simulation.
+    Runtime,
+}
+
+/// Starts the writer; it ends after `stopping`, when both queues are empty.
 pub(super) fn spawn(
+    on: WriterOn,
     shared: Arc<Shared>,
     asks: mpsc::Receiver<Waiting>,
     others: mpsc::Receiver<Waiting>,
 ) {
+    let work = async move {
+        run(&shared, asks, others).await;
+        shared.stopped.cancel();
+    };
+    if on == WriterOn::Runtime {
+        tokio::spawn(work);
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime of one thread needs no more than memory");
     std::thread::Builder::new()
         .name("askway-writer".to_owned())
-        .spawn(move || {
-            runtime.block_on(run(&shared, asks, others));
-            shared.stopped.cancel();
-        })
+        .spawn(move || runtime.block_on(work))
         .expect("the system gives one thread to the writer");
 }
 
