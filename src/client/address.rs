@@ -106,10 +106,13 @@ impl Address {
             },
             Address::Unix(path) => {
                 let path = path.clone();
-                channel_by(self, service_fn(move |_: Uri| {
-                    let path = path.clone();
-                    async move { UnixStream::connect(path).await.map(TokioIo::new) }
-                }))
+                channel_by(
+                    self,
+                    service_fn(move |_: Uri| {
+                        let path = path.clone();
+                        async move { UnixStream::connect(path).await.map(TokioIo::new) }
+                    }),
+                )
             }
         }
     }

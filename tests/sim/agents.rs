@@ -243,9 +243,10 @@ async fn deliveries(me: Caller, mut dice: Dice) {
         pass_up_to(&mut dice, 3_000).await;
         let delivery_id = delivery.id.clone();
         if delivery.turn.is_some() && dice.one_in(2) {
-            let (ask_id, text) = (delivery.ask.map(|ask| ask.id).unwrap_or_default(), "well".into());
+            let (ask_id, text) =
+                (delivery.ask.map(|ask| ask.id).unwrap_or_default(), "well".into());
             let request_id = format!("reply {delivery_id}");
-            let replaced = Vec::new();
+            let replaced = if dice.one_in(2) { other_words(&delivery_id) } else { Vec::new() };
             let _ = me.reply(v1::ReplyRequest { request_id, ask_id, text, replaced }).await;
         }
         let request_id = format!("ack {delivery_id}");
@@ -253,6 +254,14 @@ async fn deliveries(me: Caller, mut dice: Dice) {
         let request = v1::AcknowledgeDeliveryRequest { request_id, delivery_id, lease_token };
         let _ = me.acknowledge_delivery(request).await;
     }
+}
+
+/// The first question's options, and one more that is new: other words, so another digest.
+fn other_words(label: &str) -> Vec<v1::ReplacedOptions> {
+    let labels = ["Yes", "No", label];
+    let option = |label: &str| v1::Option { label: label.into(), ..Default::default() };
+    let options = labels.into_iter().map(option).collect();
+    vec![v1::ReplacedOptions { question_id: "q1".into(), options }]
 }
 
 /// Rule 11: the same id each time, and turns before the outcome.
@@ -301,7 +310,9 @@ async fn meddler(me: Caller, mut dice: Dice) {
         book.counts.refused += 2;
         for [foreign, none] in [read, write] {
             let words = |error: Option<ClientError>| {
-                error.map(|e| (e.code, e.reason, e.message.replace(&id, "ID").replace(&nobodys, "ID")))
+                error.map(|e| {
+                    (e.code, e.reason, e.message.replace(&id, "ID").replace(&nobodys, "ID"))
+                })
             };
             let (foreign, none) = (words(foreign), words(none));
             let fine = foreign == none && foreign.as_ref().is_some_and(|e| e.0 == Code::NotFound);

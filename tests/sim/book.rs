@@ -36,6 +36,8 @@ pub struct Book {
     pub counts: Counts,
     /// What was broken: the rule's check, and how.
     pub violations: Vec<String>,
+    /// When service time was stored last.
+    pub marked: u64,
     found: BTreeSet<String>,
     service: u64,
     trace: DefaultHasher,
@@ -141,9 +143,15 @@ impl Book {
         self.down_since.get_or_insert(since);
     }
 
-    /// The daemon has started, when service time was this.
-    pub fn up(&mut self, passed: u64, service: u64) {
-        self.starts.push((passed, service));
+    /// It was booted for it: what had passed since service time was stored last is not known to it.
+    pub fn booted(&mut self, passed: u64) {
+        self.reboots.push(passed);
+        let marked = self.marked;
+        self.down_since = self.down_since.map(|since| since.min(marked));
+    }
+
+    /// The daemon is started.
+    pub fn up(&mut self, passed: u64) {
         if let Some(since) = self.down_since.take() {
             self.downs.push((since, passed));
         }
@@ -151,25 +159,37 @@ impl Book {
 
     /// How much of a time the machine was up.
     pub fn up_within(&self, from: u64, to: u64) -> u64 {
-        let both = self.downs.iter().chain(&self.suspends);
-        let down = both.map(|(down, up)| (*up).min(to).saturating_sub((*down).max(from)));
-        (to - from).saturating_sub(down.sum())
+        let mut both: Vec<_> = self.downs.iter().chain(&self.suspends).copied().collect();
+        both.sort_unstable();
+        let (mut counted, mut up_for) = (from, 0);
+        for (down, up) in both {
+            up_for += down.min(to).saturating_sub(counted);
+            counted = counted.max(up.min(to));
+        }
+        up_for + to.saturating_sub(counted)
     }
 
     /// The store holds this ask after a power cut.
     pub fn found(&mut self, ask: &Ask, history: &[Event], passed: u64) {
         let id = ask.id.to_string();
         let known = self.asks.entry(id.clone()).or_default();
-        let kept = known.events.iter().map(|(event, _)| event).eq(history.iter().take(known.events.len()));
+        let kept =
+            known.events.iter().map(|(event, _)| event).eq(history.iter().take(known.events.len()));
         let had = known.events.len();
         // What was on its way to be acknowledged when the power failed.
         let since = self.down_since.unwrap_or(passed);
         known.events.extend(history.iter().skip(had).map(|event| (event.clone(), since)));
         let whole = ask.revision == history.len() as u64;
-        let lines: Vec<_> = history.iter().skip(had).map(|event| format!("found {id} {}", event.revision)).collect();
+        let lines: Vec<_> = history
+            .iter()
+            .skip(had)
+            .map(|event| format!("found {id} {}", event.revision))
+            .collect();
         lines.iter().for_each(|line| self.trace(line));
         self.check("rule_01_durable_first", kept, || format!("{id} has lost what was committed"));
-        self.check("rule_18_history_is_enough", whole, || format!("{id}: {} events", history.len()));
+        self.check("rule_18_history_is_enough", whole, || {
+            format!("{id}: {} events", history.len())
+        });
         self.found.insert(id);
     }
 
@@ -190,6 +210,7 @@ impl Book {
                 format!("service time went back from {before} to {now}")
             });
             self.service = now;
+            self.marked = passed;
         }
         for (change, outcome) in batch.changes.iter().zip(outcomes) {
             if *outcome == Committed::Done {
@@ -245,14 +266,17 @@ impl Book {
         let EventKind::Filed(filed) = &event.kind else { return };
         let open = self.asks.values().filter(|noted| !noted.is_settled());
         let own = open.filter_map(Noted::filed).filter(|other| other.asker == filed.asker).count();
-        self.check("rule_14_bounded", own <= 4, || format!("{id} is open ask {own} of its session"));
+        self.check("rule_14_bounded", own <= 4, || {
+            format!("{id} is open ask {own} of its session")
+        });
     }
 
     /// Somebody was told of an ask as it is: nothing is said before it is durable, nor two outcomes.
     pub fn shown(&mut self, ask: &v1::Ask) {
         let noted = self.asks.entry(ask.id.clone()).or_default();
         let durable = noted.events.len() as u64;
-        let other = noted.outcome.is_some() && ask.outcome.is_some() && noted.outcome != ask.outcome;
+        let other =
+            noted.outcome.is_some() && ask.outcome.is_some() && noted.outcome != ask.outcome;
         noted.outcome = noted.outcome.take().or_else(|| ask.outcome.clone());
         let (id, revision) = (&ask.id, ask.revision);
         self.check("rule_01_durable_first", revision <= durable, || {

@@ -68,9 +68,13 @@ fn rule_03_reaches_a_person(book: &mut Book, id: &str, noted: &Noted) {
             let now = event.time.as_millis();
             let by_timer = moved.is_some_and(|moved| moved.cause == Cause::Timeout);
             let within = due == begun + timeout;
-            book.check("rule_22_a_tick_makes_progress", within, || format!("{id}: {begun} to {due}"));
+            book.check("rule_22_a_tick_makes_progress", within, || {
+                format!("{id}: {begun} to {due}")
+            });
             let late = book.up_within(since, *passed).saturating_sub(timeout);
-            book.check("rule_03_reaches_a_person", late <= LATE, || format!("{id}: {late} ms late"));
+            book.check("rule_03_reaches_a_person", late <= LATE, || {
+                format!("{id}: {late} ms late")
+            });
             if by_timer {
                 book.counts.escalations += 1;
                 book.check("rule_03_reaches_a_person", due <= now, || format!("{id} moved early"));
@@ -117,16 +121,20 @@ fn rule_04_silence_is_not_consent(book: &mut Book, id: &str, noted: &Noted) {
                 seen = seen.filter(|_| content.is_none());
             }
             EventKind::Expired { answers: Some(_) } => {
-                let named = filed.expiry.as_ref().is_some_and(|e| e.action == ExpiryAction::Default);
+                let named =
+                    filed.expiry.as_ref().is_some_and(|e| e.action == ExpiryAction::Default);
                 let window = |(at, _): &(_, u64)| event.time.since(*at) >= PERSON_WINDOW;
                 let shown = seen.as_ref().is_some_and(window);
                 let with_people = asked(noted, number).is_none();
-                // A suspend is a gap: the window starts anew.
-                let slept = book.suspends.iter().filter(|(down, up)| {
-                    up - down > 60_000 && seen.as_ref().is_some_and(|(_, at)| at < down)
+                // A suspend is a gap, whose end the machine knows while it is not booted again: the
+                // window starts anew.
+                let window = PERSON_WINDOW.as_millis() * 9 / 10 - SLOW;
+                let anew = book.suspends.iter().all(|(down, up)| {
+                    let shown_before = seen.as_ref().is_some_and(|(_, at)| at < down);
+                    let booted = book.reboots.iter().any(|boot| down <= boot && boot <= passed);
+                    let is_gap = up - down > 61_000 && shown_before && up <= passed && !booted;
+                    !is_gap || up + window <= *passed
                 });
-                let window = PERSON_WINDOW.as_millis() - SLOW - PERSON_WINDOW.as_millis() / 10;
-                let anew = slept.filter(|(_, up)| up <= passed).all(|(_, up)| up + window <= *passed);
                 let fine = named && shown && !spoke && with_people && anew;
                 book.counts.defaults += 1;
                 book.check("rule_04_silence_is_not_consent", fine, || {
@@ -168,7 +176,9 @@ fn rule_10_an_ask_is_answered_whole(
     let whole = questions.into_iter().flatten().all(|question| {
         let offered = |label: &String| question.options.iter().any(|option| option.label == *label);
         let answer = outcome.answers.get(&question.id);
-        answer.is_some_and(|answer| !answer.selected.is_empty() && answer.selected.iter().all(offered))
+        answer.is_some_and(|answer| {
+            !answer.selected.is_empty() && answer.selected.iter().all(offered)
+        })
     });
     book.check("rule_10_an_ask_is_answered_whole", whole, || format!("{id}: {outcome:?}"));
 }
@@ -197,7 +207,9 @@ fn rule_16_who_acted(book: &mut Book, id: &str, noted: &Noted, events: &[v1::Eve
     }
     let asker = noted.filed().map(|filed| filed.asker.session.to_string());
     let filer = events.first().and_then(|event| event.by.as_ref()).map(spelled);
-    book.check("rule_16_who_acted_is_the_servers_word", asker == filer, || format!("{id}: {filer:?}"));
+    book.check("rule_16_who_acted_is_the_servers_word", asker == filer, || {
+        format!("{id}: {filer:?}")
+    });
 }
 
 fn rule_18_history_is_enough(
@@ -216,12 +228,7 @@ fn rule_18_history_is_enough(
     book.check("rule_18_history_is_enough", dense && same, || format!("{id}: {dense}, {same}"));
 }
 
-fn rule_20_bound_to_what_was_shown(
-    book: &mut Book,
-    id: &str,
-    noted: &Noted,
-    events: &[v1::Event],
-) {
+fn rule_20_bound_to_what_was_shown(book: &mut Book, id: &str, noted: &Noted, events: &[v1::Event]) {
     let answered = events.iter().position(|event| event.kind() == v1::EventKind::Answered);
     let before = answered.and_then(|at| events.get(at.checked_sub(1)?)?.ask.as_ref());
     let Some(before) = before else { return };

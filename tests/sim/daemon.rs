@@ -21,6 +21,8 @@ pub const PEOPLE: [&str; 2] = ["owner", "ann"];
 /// Starts, and serves until the machine is no more.
 pub async fn run(world: Arc<World>) -> turmoil::Result {
     let kept = Kept::open(world.clone()).await;
+    let begun = world.clocks.passed();
+    world.book().up(begun);
     let service = Service::start_with(kept, settings(), world.clocks.clone()).await?;
     let host = (Principal::Host(LOCAL_HOST.parse()?), token(Kind::Host, 100));
     let people = PEOPLE.iter().zip(0..).map(|(name, number)| {
@@ -38,8 +40,7 @@ pub async fn run(world: Arc<World>) -> turmoil::Result {
     };
     let started = service.status(&caller).await?.start_time.as_millis();
     let tcp = Some(Listening::bind().await?);
-    let passed = world.clocks.passed();
-    world.book().up(passed, started);
+    world.book().starts.push((begun, started));
     world.note("up");
     let listeners = Listeners { unix: None, tcp };
     serve_over(Manner::default(), service, listeners, CancellationToken::new()).await?;

@@ -40,8 +40,7 @@ impl Accepts for Listening {
 /// A client of the daemon's, for whoever this token stands for.
 pub fn client(token: Option<Secret>) -> Client {
     let address = Address::parse("http://127.0.0.1:7070").expect("an address");
-    let connect = service_fn(|_| async {
-        TcpStream::connect((SERVER, PORT)).await.map(TokioIo::new)
-    });
+    let connect =
+        service_fn(|_| async { TcpStream::connect((SERVER, PORT)).await.map(TokioIo::new) });
     Client::by(address, connect, token)
 }

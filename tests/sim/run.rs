@@ -21,7 +21,7 @@ pub const STORM: Duration = Duration::from_secs(40 * 60);
 /// A run that is not over by then never is.
 const LONGEST: Duration = Duration::from_secs(3 * 3_600);
 /// How far all machines go before the next looks at the network. Time within it is exact.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(50);
 /// Those whom the network may part from the daemon.
 const CALLERS: [&str; 3] = ["agents", "people", "watchers"];
 
@@ -41,10 +41,10 @@ pub struct Ran {
 impl Ran {
     /// All of it but the violations, as `name=count`.
     pub fn line(&self) -> String {
-        let Counts { acknowledged, crashes, in_start, events, resumed, escalations, .. } = self.counts;
+        let Counts { acknowledged, crashes, in_start, events, resumed, escalations, .. } =
+            self.counts;
         let Counts { replays, delivered, defaults, refused, worst_late, .. } = self.counts;
-        let (millis, (trace, lines), violations) =
-            (self.millis, self.trace, self.violations.len());
+        let (millis, (trace, lines), violations) = (self.millis, self.trace, self.violations.len());
         format!(
             "acknowledged={acknowledged} crashes={crashes} in_start={in_start} events={events} \
              resumed={resumed} escalations={escalations} replays={replays} delivered={delivered} \
@@ -96,7 +96,9 @@ pub fn run(seed: u64) -> Ran {
     if let Some(why) = failed {
         book.broken("the run", &why.to_string());
     }
-    checks::all(&mut book);
+    if book.violations.is_empty() {
+        checks::all(&mut book);
+    }
     let millis = world_millis(&world, book.suspends.iter().map(|(down, up)| up - down).sum());
     Ran {
         counts: book.counts,
@@ -134,7 +136,8 @@ impl Storm {
             let over = sim.step()?;
             let now = sim.elapsed();
             self.world.clocks.run_until(now);
-            if over {
+            // What follows a broken rule tells nothing new.
+            if over || !self.world.book().violations.is_empty() {
                 return Ok(());
             }
             self.power(sim, now);
@@ -171,7 +174,7 @@ impl Storm {
                 if booted {
                     self.world.clocks.boot();
                     let passed = self.world.clocks.passed();
-                    self.world.book().reboots.push(passed);
+                    self.world.book().booted(passed);
                 }
                 if self.dice.one_in(4) && self.world.phase() == Phase::Storm {
                     disk.fail_in(1 + self.dice.roll(30));
@@ -209,6 +212,8 @@ impl Storm {
                 self.world.note(&format!("the wall clock is set by {by}"));
                 self.world.clocks.set_wall(by);
             }
+            // A machine that is off does not sleep.
+            _ if self.dark_until.is_some() => {}
             _ => {
                 let longest = *self.dice.pick(&[5_000, 120_000, 3_600_000]);
                 let length = self.dice.roll(longest);

@@ -138,4 +138,3 @@ pub(crate) fn apply(bytes: &mut Vec<u8>, step: &Step) {
         }
     }
 }
-
