@@ -93,6 +93,8 @@ struct Shared {
     helpers: TaskTracker,
     /// Revoking what a session enrolled, and moving what waits on a removed person, are whole steps.
     revoking: tokio::sync::Mutex<()>,
+    /// So is taking service time and committing it.
+    marking: tokio::sync::Mutex<()>,
 }
 
 /// A request, and whoever waits for its reply.
@@ -137,6 +139,7 @@ impl Engine {
             stopped: CancellationToken::new(),
             helpers: TaskTracker::new(),
             revoking: tokio::sync::Mutex::new(()),
+            marking: tokio::sync::Mutex::new(()),
         });
         let engine = Engine { asks, others, shared: shared.clone() };
         holds::take_up(&engine).await?;

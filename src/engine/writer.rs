@@ -85,10 +85,17 @@ async fn run(
         }
         serve(shared, batch).await;
     }
-    let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
-    if let Err(fault) = shared.store.commit(batch).await {
+    if let Err(fault) = keep(shared, Vec::new()).await {
         tracing::warn!(%fault, "service time was not kept at the end");
     }
+}
+
+/// Commits changes, with service time as it is. One after another: a mark that was overtaken by a later
+/// one would set service time back.
+async fn keep(shared: &Shared, changes: Vec<Change>) -> Result<Vec<Committed>, Fault> {
+    let _one = shared.marking.lock().await;
+    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
+    shared.store.commit(batch).await
 }
 
 /// Decides and commits `batch`, again for those that another writer was ahead of; then replies.
@@ -157,8 +164,7 @@ async fn commit(shared: &Shared, decided: Vec<Decided>) -> Result<Vec<(Reply, Co
         return Ok(replies.into_iter().map(|(reply, _)| (reply, Committed::Done)).collect());
     }
     let concerned = concerned(&changes);
-    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
-    let mut outcomes = shared.store.commit(batch).await?.into_iter();
+    let mut outcomes = keep(shared, changes).await?.into_iter();
     wake(shared, &concerned);
     let mut outcome = |changes_something| match changes_something {
         true => outcomes.next().expect("a store tells of every change"),
@@ -222,11 +228,10 @@ pub(super) async fn keep_time(shared: &Shared) {
         tokio::time::sleep(KEEP_TIME).await;
         let until = shared.clock.now().time + ARMED_WITHIN;
         let armed = shared.store.deadlines(until, 1).await;
-        if armed.is_ok_and(|armed| !armed.is_empty()) {
-            let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
-            if let Err(fault) = shared.store.commit(batch).await {
-                tracing::warn!(%fault, "service time was not kept");
-            }
+        if armed.is_ok_and(|armed| !armed.is_empty())
+            && let Err(fault) = keep(shared, Vec::new()).await
+        {
+            tracing::warn!(%fault, "service time was not kept");
         }
     }
 }

@@ -5,9 +5,11 @@ use super::kept::Kept;
 use super::network::Listening;
 use super::world::{World, token};
 use askway::ask::{PersonName, Plan, PlanHop, PlanTo, Plans, Policy, Span, Terms};
+use askway::engine::clock::Clock;
 use askway::grpc::{Listeners, Manner, serve_over};
-use askway::service::{Caller, LOCAL_HOST, Service, Settings, WriterOn};
+use askway::service::{LOCAL_HOST, Service, Settings, WriterOn};
 use askway::session::{Kind, Principal};
+use askway::store::{Key, Record, Store};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +24,13 @@ pub const PEOPLE: [&str; 2] = ["owner", "ann"];
 pub async fn run(world: Arc<World>) -> turmoil::Result {
     let kept = Kept::open(world.clone()).await;
     let begun = world.clocks.passed();
+    let mark = match kept.load(&[Key::Clock]).await?.pop().flatten() {
+        Some(Record::Clock(mark)) => Some(mark),
+        _ => None,
+    };
+    // As the engine is about to read it.
+    let service_time = Clock::resume(world.clocks.clone(), mark.as_ref()).now().time;
+    world.book().starts.push((begun, service_time.as_millis()));
     world.book().up(begun);
     let service = Service::start_with(kept, settings(), world.clocks.clone()).await?;
     let host = (Principal::Host(LOCAL_HOST.parse()?), token(Kind::Host, 100));
@@ -32,15 +41,7 @@ pub async fn run(world: Arc<World>) -> turmoil::Result {
     for (principal, secret) in people.chain([host]) {
         service.install(principal, &secret).await?;
     }
-    let caller = Caller {
-        principal: Principal::Host(LOCAL_HOST.parse()?),
-        namespace: Default::default(),
-        token: None,
-        in_agent: false,
-    };
-    let started = service.status(&caller).await?.start_time.as_millis();
     let tcp = Some(Listening::bind().await?);
-    world.book().starts.push((begun, started));
     world.note("up");
     let listeners = Listeners { unix: None, tcp };
     serve_over(Manner::default(), service, listeners, CancellationToken::new()).await?;

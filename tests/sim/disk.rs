@@ -2,8 +2,8 @@
 //! an image of what was synced and of some of what was not.
 
 use super::image::{Kind, Step, apply, image};
+use askway::store::redb::StorageBackend;
 use askway::store::suite::Dice;
-use redb::StorageBackend;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -11,7 +11,7 @@ use tonic::Code;
 pub async fn live(me: Caller, mut dice: Dice) {
     let mut deed = 0;
     while me.world.phase() == Phase::Storm {
-        pass_up_to(&mut dice, 14_000).await;
+        pass_up_to(&mut dice, 25_000).await;
         let Some(asks) = look(&me).await else { continue };
         if asks.is_empty() {
             continue;
@@ -19,6 +19,10 @@ pub async fn live(me: Caller, mut dice: Dice) {
         let ask = dice.pick(&asks).clone();
         deed += 1;
         let request_id = format!("{} {deed}", me.name);
+        if dice.one_in(6) {
+            too_late(&me, &mut dice, &request_id).await;
+            continue;
+        }
         act(&me, &mut dice, ask, request_id, &asks).await;
     }
 }
@@ -75,6 +79,28 @@ async fn act(me: &Caller, dice: &mut Dice, ask: v1::Ask, request_id: String, all
         }
         _ => wrongly(me, dice, &ask, request_id, all).await,
     }
+}
+
+/// Declines what is settled, of an asker that is gone where there is one.
+async fn too_late(me: &Caller, dice: &mut Dice, request_id: &str) {
+    let mut settled: Vec<(bool, String, String)> = Vec::new();
+    {
+        let book = me.world.book();
+        for (id, noted) in book.asks.iter().filter(|(_, noted)| noted.is_settled()) {
+            let Some(filed) = noted.filed() else { continue };
+            let gone = book.ended.contains_key(&filed.asker.session.to_string());
+            settled.push((gone, id.clone(), filed.content.digest().to_string()));
+        }
+    }
+    let any_gone = settled.iter().any(|(gone, ..)| *gone);
+    settled.retain(|(gone, ..)| *gone == any_gone);
+    if settled.is_empty() {
+        return;
+    }
+    let (_, ask_id, content_digest) = dice.pick(&settled).clone();
+    let request_id = request_id.to_owned();
+    let request = v1::DeclineRequest { request_id, ask_id, content_digest, note: None };
+    let _ = me.decline(request).await;
 }
 
 /// Answers, and sometimes sends the same again.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use turmoil::Sim;
 
 /// How long everything fails in one run.
-pub const STORM: Duration = Duration::from_secs(40 * 60);
+pub const STORM: Duration = Duration::from_secs(15 * 60);
 /// A run that is not over by then never is.
 const LONGEST: Duration = Duration::from_secs(3 * 3_600);
 /// How far all machines go before the next looks at the network. Time within it is exact.

@@ -16,6 +16,7 @@ mod tables;
 mod trouble;
 mod write;
 
+pub use ::redb::StorageBackend;
 pub use open::FORMAT;
 
 use self::open::Marker;
@@ -28,7 +29,7 @@ use super::{
 };
 use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
-use ::redb::{Database, ReadableDatabase, StorageBackend};
+use ::redb::{Database, ReadableDatabase};
 use async_trait::async_trait;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
