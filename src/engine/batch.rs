@@ -54,7 +54,6 @@ fn decide_one(world: &mut World, request: &Request, now: Now) -> Verdict {
         return Ok((None, Err(error)));
     }
     if let Some(intent) = &request.intent
-        && !planted!("receipt_is_forgotten")
         && let Some(receipt) = world.receipt(intent.key.clone())?
     {
         return replay(world, request, intent, &receipt, now);
