@@ -31,7 +31,7 @@ pub use assurance::Assurance;
 pub use command::{Carried, Command, Crowd, Draft, Filing, Gone, IdleHops, Rejection};
 pub use content::{Content, ContentDigest, Question, QuestionOption, Violation};
 pub use decide::decide;
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, Filed};
 pub use evolve::{evolve, fold};
 pub use expiry::{Expiry, ExpiryAction, ExpiryClock, WhyNoDefault};
 pub use names::{

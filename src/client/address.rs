@@ -1,5 +1,6 @@
 //! Where a daemon listens, and how to get there.
 
+use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use std::fmt;
 use std::io;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Uri};
-use tower::service_fn;
+use tower::{Service, service_fn};
 
 /// How long a connection may take to be made.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -105,15 +106,33 @@ impl Address {
             },
             Address::Unix(path) => {
                 let path = path.clone();
-                // The authority is not looked at on a socket; it has to be one.
-                let endpoint = settings(Endpoint::from_static("http://localhost"));
-                endpoint.connect_with_connector_lazy(service_fn(move |_: Uri| {
-                    let path = path.clone();
-                    async move { UnixStream::connect(path).await.map(TokioIo::new) }
-                }))
+                channel_by(
+                    self,
+                    service_fn(move |_: Uri| {
+                        let path = path.clone();
+                        async move { UnixStream::connect(path).await.map(TokioIo::new) }
+                    }),
+                )
             }
         }
     }
+}
+
+/// A channel to `address` by `connector`, set up as the client's own are.
+pub(super) fn channel_by<C>(address: &Address, connector: C) -> Channel
+where
+    C: Service<Uri> + Send + 'static,
+    C::Response: Read + Write + Send + Unpin,
+    C::Future: Send,
+    C::Error: Send,
+    Box<dyn std::error::Error + Send + Sync>: From<C::Error>,
+{
+    let endpoint = match address {
+        Address::Http(uri) => Endpoint::from_shared(uri.clone()).expect("an address holds a URI"),
+        // The authority is not looked at on a socket; it has to be one.
+        Address::Unix(_) | Address::Https(_) => Endpoint::from_static("http://localhost"),
+    };
+    settings(endpoint).connect_with_connector_lazy(connector)
 }
 
 impl Secure {

@@ -18,7 +18,7 @@ use crate::session::Secret;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tonic::metadata::MetadataValue;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Uri};
 use tonic::{Request, Status};
 use v1::admin_service_client::AdminServiceClient;
 use v1::ask_service_client::AskServiceClient;
@@ -96,6 +96,20 @@ impl Client {
         let channel = address.channel();
         let token = token.map(|token| token.expose().to_owned().into());
         Self { address, channel, token, patience: retry::PATIENCE, in_agent: false }
+    }
+
+    /// A client that gets to the daemon at `address` by `connector`: over a network that is not the
+    /// system's. Must be made within a tokio runtime.
+    pub fn by<C>(address: Address, connector: C, token: Option<Secret>) -> Self
+    where
+        C: tower::Service<Uri> + Send + 'static,
+        C::Response: hyper::rt::Read + hyper::rt::Write + Send + Unpin,
+        C::Future: Send,
+        C::Error: Send,
+        Box<dyn std::error::Error + Send + Sync>: From<C::Error>,
+    {
+        let channel = address::channel_by(&address, connector);
+        Self { channel, ..Self::new(address, token) }
     }
 
     /// The same connection for somebody else: whoever this token stands for.

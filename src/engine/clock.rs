@@ -72,7 +72,8 @@ impl Clock {
             Some(mark) => mark.service.max(reading.wall),
         };
         let was_down = mark.is_some_and(|mark| service.since(mark.service) >= GAP);
-        let awake_since = if was_down { service } else { Timestamp::default() };
+        let before = mark.map(|mark| mark.awake_since).unwrap_or_default();
+        let awake_since = if was_down { service } else { before };
         let (boot, since_boot) = (reading.boot, reading.since_boot);
         let state = State { service, boot, since_boot, awake_since, undrifted: 0 };
         Self { source, state: Arc::new(Mutex::new(state)) }
@@ -101,7 +102,8 @@ impl Clock {
     pub fn mark(&self) -> ClockMark {
         self.now();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        ClockMark { service: state.service, boot: state.boot.clone(), since_boot: state.since_boot }
+        let State { service, since_boot, awake_since, .. } = *state;
+        ClockMark { service, boot: state.boot.clone(), since_boot, awake_since }
     }
 
     /// Returns once service time has reached `time`.
@@ -262,6 +264,16 @@ mod tests {
         manual.set(|reading| reading.wall = START + Span::from_hours(2));
         let rebooted = Clock::resume(manual, Some(&mark));
         assert_eq!(rebooted.now().time, START + Span::from_hours(2));
+    }
+
+    #[test]
+    fn a_gap_is_remembered_over_a_restart_soon_after_it() {
+        let (manual, clock) = clock();
+        manual.advance(GAP);
+        let ended = clock.now().awake_since;
+        manual.advance(Span::from_secs(5));
+        let restarted = Clock::resume(manual, Some(&clock.mark()));
+        assert_eq!(restarted.now().awake_since, ended);
     }
 
     #[test]

@@ -37,6 +37,7 @@ mod writer;
 pub use holds::HoldGuard;
 pub use hosts::HostWatch;
 pub use notices::Notifier;
+pub use writer::WriterOn;
 
 use crate::ask::{Ask, Policy, Timestamp};
 use crate::error::{Error, Reason};
@@ -92,6 +93,8 @@ struct Shared {
     helpers: TaskTracker,
     /// Revoking what a session enrolled, and moving what waits on a removed person, are whole steps.
     revoking: tokio::sync::Mutex<()>,
+    /// So is taking service time and committing it.
+    marking: tokio::sync::Mutex<()>,
 }
 
 /// A request, and whoever waits for its reply.
@@ -101,7 +104,7 @@ struct Waiting {
 }
 
 impl Engine {
-    /// Starts the writer on a thread of its own and its helpers on this runtime. Overdue deadlines,
+    /// Starts the writer where it is to run, and its helpers on this runtime. Overdue deadlines,
     /// unfinished sweeps and lost holds of an earlier run are taken up at once; so are notices, where
     /// there is a notifier.
     ///
@@ -113,6 +116,7 @@ impl Engine {
         policy: Policy,
         source: Arc<dyn Source>,
         notifier: Option<Arc<dyn Notifier>>,
+        writer: WriterOn,
     ) -> Result<Self, Fault> {
         let mark = match store.load(&[Key::Clock]).await?.pop().flatten() {
             Some(Record::Clock(mark)) => Some(mark),
@@ -135,11 +139,12 @@ impl Engine {
             stopped: CancellationToken::new(),
             helpers: TaskTracker::new(),
             revoking: tokio::sync::Mutex::new(()),
+            marking: tokio::sync::Mutex::new(()),
         });
         let engine = Engine { asks, others, shared: shared.clone() };
         holds::take_up(&engine).await?;
         hosts::take_up(&engine).await?;
-        writer::spawn(shared.clone(), asks_waiting, others_waiting);
+        writer::spawn(writer, shared.clone(), asks_waiting, others_waiting);
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });
         engine.help(|engine| async move { holds::run(&engine).await });

@@ -1,5 +1,5 @@
-//! The writer: drain, decide, commit, reply. One thread, one batch at a time, never lingering: while
-//! one batch syncs, the next gathers in the queues.
+//! The writer: drain, decide, commit, reply. One batch at a time, never lingering: while one batch
+//! syncs, the next gathers in the queues. On a thread of its own, or a task of the caller's runtime.
 
 use super::batch::{Decided, run_batch};
 use super::hub::Topic;
@@ -25,20 +25,37 @@ const KEEP_TIME: Duration = Duration::from_secs(5);
 /// A deadline further off than this does not keep the disk awake: it is a purge, or as good as one.
 const ARMED_WITHIN: Span = Span::from_hours(8 * 24);
 
-/// Starts the writer's thread; it ends after `stopping`, when both queues are empty.
+/// Where the writer runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriterOn {
+    /// A thread of its own, which a sync of the disk may block.
+    #[default]
+    Thread,
+    /// A task of the caller's runtime: for a store that never blocks, and where everything is to be in
+    /// one thread, as in a simulation.
+    Runtime,
+}
+
+/// Starts the writer; it ends after `stopping`, when both queues are empty.
 pub(super) fn spawn(
+    on: WriterOn,
     shared: Arc<Shared>,
     asks: mpsc::Receiver<Waiting>,
     others: mpsc::Receiver<Waiting>,
 ) {
+    let work = async move {
+        run(&shared, asks, others).await;
+        shared.stopped.cancel();
+    };
+    if on == WriterOn::Runtime {
+        tokio::spawn(work);
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime of one thread needs no more than memory");
     std::thread::Builder::new()
         .name("askway-writer".to_owned())
-        .spawn(move || {
-            runtime.block_on(run(&shared, asks, others));
-            shared.stopped.cancel();
-        })
+        .spawn(move || runtime.block_on(work))
         .expect("the system gives one thread to the writer");
 }
 
@@ -68,10 +85,17 @@ async fn run(
         }
         serve(shared, batch).await;
     }
-    let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
-    if let Err(fault) = shared.store.commit(batch).await {
+    if let Err(fault) = keep(shared, Vec::new()).await {
         tracing::warn!(%fault, "service time was not kept at the end");
     }
+}
+
+/// Commits changes, with service time as it is. One after another: a mark that was overtaken by a later
+/// one would set service time back.
+async fn keep(shared: &Shared, changes: Vec<Change>) -> Result<Vec<Committed>, Fault> {
+    let _one = shared.marking.lock().await;
+    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
+    shared.store.commit(batch).await
 }
 
 /// Decides and commits `batch`, again for those that another writer was ahead of; then replies.
@@ -140,8 +164,7 @@ async fn commit(shared: &Shared, decided: Vec<Decided>) -> Result<Vec<(Reply, Co
         return Ok(replies.into_iter().map(|(reply, _)| (reply, Committed::Done)).collect());
     }
     let concerned = concerned(&changes);
-    let batch = Batch { changes, mark: Some(shared.clock.mark()) };
-    let mut outcomes = shared.store.commit(batch).await?.into_iter();
+    let mut outcomes = keep(shared, changes).await?.into_iter();
     wake(shared, &concerned);
     let mut outcome = |changes_something| match changes_something {
         true => outcomes.next().expect("a store tells of every change"),
@@ -207,11 +230,10 @@ pub(super) async fn keep_time(shared: &Shared) {
         tokio::time::sleep(KEEP_TIME).await;
         let until = shared.clock.now().time + ARMED_WITHIN;
         let armed = shared.store.deadlines(until, 1).await;
-        if armed.is_ok_and(|armed| !armed.is_empty()) {
-            let batch = Batch { changes: Vec::new(), mark: Some(shared.clock.mark()) };
-            if let Err(fault) = shared.store.commit(batch).await {
-                tracing::warn!(%fault, "service time was not kept");
-            }
+        if armed.is_ok_and(|armed| !armed.is_empty())
+            && let Err(fault) = keep(shared, Vec::new()).await
+        {
+            tracing::warn!(%fault, "service time was not kept");
         }
     }
 }

@@ -16,11 +16,12 @@ use super::stalls::Streams;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -30,6 +31,36 @@ use tokio_util::task::TaskTracker;
 /// How long accepting rests after it failed. It fails where the process has no file descriptor left,
 /// and goes on failing until a connection is closed: trying on would only burn the processor.
 const REST: Duration = Duration::from_millis(100);
+
+/// Where connections come from: TCP of the system's, or of a simulated network.
+pub trait Accepts: Send + Sync {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// The next one, and whence it comes. Errors as of the system's: those of a peer that was gone are
+    /// passed over, after others accepting rests.
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
+
+    /// Where it listens.
+    fn local_addr(&self) -> io::Result<SocketAddr>;
+}
+
+impl Accepts for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, from) = TcpListener::accept(self).await?;
+        // Without this every small reply waits for the acknowledgement of the one before it. It fails
+        // where the peer is gone already.
+        let prepared = stream.set_nodelay(true);
+        prepared.map_err(|error| io::Error::new(io::ErrorKind::ConnectionAborted, error))?;
+        Ok((stream, from))
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        TcpListener::local_addr(self)
+    }
+}
 
 /// What all connections share.
 #[derive(Clone)]
@@ -60,15 +91,10 @@ impl Reception {
     }
 
     /// Takes what comes over TCP, until the stop.
-    pub(super) async fn on_tcp(&self, listener: TcpListener, tls: Option<Arc<ServerConfig>>) {
+    pub(super) async fn on_tcp<L: Accepts>(&self, listener: L, tls: Option<Arc<ServerConfig>>) {
         let tls = tls.map(TlsAcceptor::from);
         while let Some((stream, from)) = self.next(|| listener.accept()).await {
             let Some(seat) = self.seat(Peer::at(from.ip())) else { continue };
-            // Without this every small reply waits for the acknowledgement of the one before it.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "a connection was gone before it was taken");
-                continue;
-            }
             let port = listener.local_addr().map_or(0, |address| address.port());
             let origin = Origin::Tcp { port, is_tls: tls.is_some() };
             self.serve(stream, seat, origin, tls.clone());

@@ -19,8 +19,9 @@ mod shed;
 mod stalls;
 pub mod status;
 
+pub use accept::Accepts;
 pub use limits::{Limits, MESSAGE_BYTES};
-pub use server::{IN_AGENT, Listeners, Manner, serve, serve_as};
+pub use server::{IN_AGENT, Listeners, Manner, serve, serve_as, serve_over};
 
 /// What `proto/` generates; the proto files are its documentation.
 #[allow(missing_docs, clippy::all)]

@@ -1,7 +1,7 @@
 //! Serving: the services on a socket and on loopback, and stopping in a bounded time.
 
 use super::DESCRIPTORS;
-use super::accept::Reception;
+use super::accept::{Accepts, Reception};
 use super::admission::{Admission, Kept};
 use super::door::{self, Entrance, Origin};
 use super::limits::{Limits, MESSAGE_BYTES, STOP_DRAIN};
@@ -32,15 +32,21 @@ pub(super) const AUTHORIZATION: &str = "authorization";
 /// The header by which a program says that what it sends was typed in an agent's environment.
 pub const IN_AGENT: &str = "askway-in-agent";
 /// What to serve on.
-#[derive(Debug, Default)]
-pub struct Listeners {
+#[derive(Debug)]
+pub struct Listeners<L = TcpListener> {
     /// The socket of the daemon's own user.
     pub unix: Option<UnixListener>,
     /// Loopback TCP, for callers with a token.
-    pub tcp: Option<TcpListener>,
+    pub tcp: Option<L>,
 }
 
-impl Listeners {
+impl<L> Default for Listeners<L> {
+    fn default() -> Self {
+        Self { unix: None, tcp: None }
+    }
+}
+
+impl<L: Accepts> Listeners<L> {
     /// Where they listen, as a client is told it. One that cannot say is none.
     fn addresses(&self, is_tls: bool) -> Vec<String> {
         let scheme = if is_tls { "https" } else { "http" };
@@ -95,6 +101,20 @@ pub async fn serve_as(
     manner: Manner,
     service: Service,
     listeners: Listeners,
+    shutdown: CancellationToken,
+) -> io::Result<()> {
+    serve_over(manner, service, listeners, shutdown).await
+}
+
+/// The same, also over a network that is not the system's.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub async fn serve_over<L: Accepts>(
+    manner: Manner,
+    service: Service,
+    listeners: Listeners<L>,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     let Manner { limits, tls, names } = manner;

@@ -105,6 +105,7 @@ impl Daemon {
             policy,
             rates: config.limits.rates,
             notifier: hook::of(config),
+            ..Settings::default()
         };
         let started = Service::start(Arc::new(store), settings).await;
         let service = started.map_err(|error| store_failed(&path, &error))?;

@@ -34,7 +34,7 @@ pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, S
 pub use stream::Watch;
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
-pub use crate::engine::Notifier;
+pub use crate::engine::{Notifier, WriterOn};
 
 use crate::ask::{
     Ask, AskId, Assurance, HostName, Namespace, PersonName, Plans, Policy, RequestId, SessionId,
@@ -103,13 +103,15 @@ pub struct Settings {
     pub notifier: Option<Arc<dyn Notifier>>,
     /// How much at once, and how fast.
     pub rates: Rates,
+    /// Where the writer runs.
+    pub writer: WriterOn,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let routes = Plans::built_in(crate::ask::limits::ROUTE_TIMEOUT);
         let (policy, rates) = (Policy::default(), Rates::default());
-        Self { routes, policy, rates, notifier: None }
+        Self { routes, policy, rates, notifier: None, writer: WriterOn::default() }
     }
 }
 
@@ -146,7 +148,8 @@ impl Service {
         clocks: Arc<dyn Source>,
     ) -> Result<Self, Error> {
         let notifier = settings.notifier.clone();
-        let engine = Engine::start(store, settings.policy, clocks, notifier).await?;
+        let (policy, writer) = (settings.policy, settings.writer);
+        let engine = Engine::start(store, policy, clocks, notifier, writer).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
         let (attached, latest) = (Attached::default(), Latest::default());
         let counts = Counts::new(settings.rates, engine.clone());

@@ -236,6 +236,13 @@ pub struct ClockMark {
     pub boot: String,
     /// Milliseconds since that boot, suspends counted.
     pub since_boot: u64,
+    /// The end of the last gap; the epoch where there was none.
+    #[serde(default, skip_serializing_if = "is_the_epoch")]
+    pub awake_since: Timestamp,
+}
+
+fn is_the_epoch(time: &Timestamp) -> bool {
+    *time == Timestamp::default()
 }
 
 /// Several changes for one commit.

@@ -108,7 +108,12 @@ mod tests {
 
     fn mark() -> ClockMark {
         let service = Timestamp::from_millis(7);
-        ClockMark { service, boot: "a boot".into(), since_boot: 3 }
+        ClockMark {
+            service,
+            boot: "a boot".into(),
+            since_boot: 3,
+            awake_since: Timestamp::default(),
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! A test of seconds by itself. With `ASKWAY_SECONDS` it goes on for so long, from `ASKWAY_SEED` where
 //! that is set, on as many threads as there are processors; `scripts/prove crash` calls it.
 
-use super::recorder::{Kind, Recorder, Recording};
+use super::image::Kind;
+use super::recorder::{Recorder, Recording};
 use super::tests::{kept, next};
 use super::{Disk, EIO, ENOSPC, Plan, Steps};
 use crate::store::redb::{Checked, Redb};

@@ -5,16 +5,15 @@
 //! there, is never written again by itself, and may be gone at the next crash.
 
 mod crash;
+mod image;
 mod recorder;
 mod tests;
 
+use self::image::{SECTOR, Step, apply};
 use super::suite::Dice;
 use ::redb::StorageBackend;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
-
-/// Bytes a disk writes whole or not at all.
-const SECTOR: usize = 512;
 
 /// A disk. Clones are the same disk.
 #[derive(Clone, Debug)]
@@ -31,12 +30,6 @@ struct Platter {
     failed: u64,
     plan: Plan,
     dice: Dice,
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    Write(usize, Vec<u8>),
-    SetLen(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,21 +126,6 @@ impl Platter {
     fn record(&mut self, step: Step) {
         apply(&mut self.shown, &step);
         self.unsynced.push(step);
-    }
-}
-
-fn apply(bytes: &mut Vec<u8>, step: &Step) {
-    match step {
-        Step::SetLen(length) => bytes.resize(*length, 0),
-        Step::Write(at, data) => {
-            let end = at + data.len();
-            if !data.is_empty() && bytes.len() < end {
-                bytes.resize(end, 0);
-            }
-            if !data.is_empty() {
-                bytes[*at..end].copy_from_slice(data);
-            }
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A disk that notes all that is done to it, and how many commits had been acknowledged by then: from
 //! that, what a machine whose power failed at any moment may find on it.
 
-use super::{SECTOR, Step, apply};
+use super::SECTOR;
+use super::image::{self, Kind, Step, apply};
 use crate::store::suite::Dice;
 use ::redb::StorageBackend;
 use std::collections::BTreeSet;
@@ -35,37 +36,6 @@ pub(super) struct Moment<'a> {
     pub acknowledged: u64,
     synced: Vec<u8>,
     unsynced: Vec<&'a Step>,
-}
-
-/// What becomes of what was not synced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// None of it is there.
-    Nothing,
-    /// All of it is.
-    All,
-    /// The first steps are, the last of them in part, cut at any byte.
-    Torn,
-    /// Whole steps, any of them.
-    Steps,
-    /// Any sectors of any step.
-    Sectors,
-    /// Any runs of bytes of any step.
-    Runs,
-    /// Any sectors, and the file has any length that it had.
-    Length,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 7] = [
-        Kind::Nothing,
-        Kind::All,
-        Kind::Torn,
-        Kind::Steps,
-        Kind::Sectors,
-        Kind::Runs,
-        Kind::Length,
-    ];
 }
 
 impl Recorder {
@@ -131,85 +101,15 @@ impl Recording {
 }
 
 impl Moment<'_> {
+    /// What is found when the power is back.
+    pub fn image(&self, kind: Kind, dice: &mut Dice) -> Vec<u8> {
+        image::image(&self.synced, &self.unsynced, kind, dice)
+    }
+
     /// Whether all was synced: then each kind finds the same.
     pub fn is_quiet(&self) -> bool {
         self.unsynced.is_empty()
     }
-
-    /// What is found when the power is back.
-    pub fn image(&self, kind: Kind, dice: &mut Dice) -> Vec<u8> {
-        let mut image = self.synced.clone();
-        let whole = match kind {
-            Kind::Nothing => 0,
-            Kind::Torn => dice.roll(self.unsynced.len() as u64 + 1) as usize,
-            _ => self.unsynced.len(),
-        };
-        for (number, step) in self.unsynced[..whole].iter().enumerate() {
-            match (kind, step) {
-                (Kind::Torn, Step::Write(at, data)) if number + 1 == whole => {
-                    keep(&mut image, *at, &data[..dice.roll(data.len() as u64 + 1) as usize]);
-                }
-                (Kind::All | Kind::Torn, step) => apply(&mut image, step),
-                (Kind::Sectors | Kind::Length, Step::Write(at, data)) => {
-                    let to_boundary = |from: usize| SECTOR - (at + from) % SECTOR;
-                    pieces(&mut image, *at, data, dice, |from, _| to_boundary(from));
-                }
-                (Kind::Runs, Step::Write(at, data)) => {
-                    pieces(&mut image, *at, data, dice, |_, dice| 1 + dice.roll(400) as usize);
-                }
-                (_, step) if dice.one_in(2) => apply(&mut image, step),
-                _ => {}
-            }
-        }
-        if kind == Kind::Length {
-            let lengths: Vec<_> = self.lengths().into_iter().collect();
-            image.resize(*dice.pick(&lengths), 0);
-        }
-        image
-    }
-
-    /// The lengths the file has had since it was synced.
-    fn lengths(&self) -> BTreeSet<usize> {
-        let mut length = self.synced.len();
-        let mut lengths = BTreeSet::from([length]);
-        for step in &self.unsynced {
-            length = match step {
-                Step::SetLen(length) => *length,
-                Step::Write(at, data) => length.max(at + data.len()),
-            };
-            lengths.insert(length);
-        }
-        lengths
-    }
-}
-
-/// Cuts a write in pieces of such lengths, and does any of them.
-fn pieces(
-    image: &mut Vec<u8>,
-    at: usize,
-    data: &[u8],
-    dice: &mut Dice,
-    length: impl Fn(usize, &mut Dice) -> usize,
-) {
-    let mut from = 0;
-    while from < data.len() {
-        let to = (from + length(from, dice)).min(data.len());
-        if dice.one_in(2) {
-            keep(image, at + from, &data[from..to]);
-        }
-        from = to;
-    }
-}
-
-fn keep(image: &mut Vec<u8>, at: usize, data: &[u8]) {
-    if data.is_empty() {
-        return;
-    }
-    let end = at + data.len();
-    if image.len() < end {
-        image.resize(end, 0);
-    }
-    image[at..end].copy_from_slice(data);
 }
 
 impl StorageBackend for Recorder {

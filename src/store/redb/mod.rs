@@ -18,6 +18,7 @@ mod tables;
 mod trouble;
 mod write;
 
+pub use ::redb::StorageBackend;
 pub use check::Checked;
 pub use open::FORMAT;
 
@@ -33,7 +34,7 @@ use super::{
 use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::session::Session;
 use crate::store::snapshot::Snapshot;
-use ::redb::{Database, ReadableDatabase, StorageBackend, backends::FileBackend};
+use ::redb::{Database, ReadableDatabase, backends::FileBackend};
 use async_trait::async_trait;
 use std::fs::File;
 use std::path::Path;

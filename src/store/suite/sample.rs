@@ -174,7 +174,8 @@ pub fn roster(number: u8) -> Roster {
 /// The clock's mark at a moment.
 pub fn mark(millis: u64) -> ClockMark {
     let service = Timestamp::from_millis(millis);
-    ClockMark { service, boot: "a boot".into(), since_boot: millis }
+    let awake_since = Timestamp::from_millis(millis / 2);
+    ClockMark { service, boot: "a boot".into(), since_boot: millis, awake_since }
 }
 
 /// That session, as others name it.

@@ -1,0 +1,67 @@
+//! The whole service in one thread: the daemon's own gRPC layer, engine and file store, its callers, the
+//! network, the disk and the clocks, all by a seed. One seed is one run, in a process of its own, and is
+//! run twice: both must come to the same trace.
+//!
+//! By itself it runs some simulated hours. With `ASKWAY_SECONDS` it goes on for so long, from
+//! `ASKWAY_SEED` where that is set; `scripts/prove sim` calls it. `ASKWAY_TRACE` prints what happens.
+
+mod agents;
+mod audit;
+mod book;
+mod calls;
+mod checks;
+mod clocks;
+mod daemon;
+mod disk;
+#[allow(dead_code, reason = "the tests of the store use all of it")]
+#[path = "../../src/store/fault/image.rs"]
+mod image;
+mod kept;
+mod many;
+mod network;
+mod people;
+mod run;
+mod watchers;
+mod world;
+
+use askway::store::suite::Dice;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::env;
+use std::process::ExitCode;
+use std::thread;
+
+/// What this test is called.
+const NAME: &str = "sim_the_whole_service_keeps_its_promises_whatever_fails";
+
+fn main() -> ExitCode {
+    let given: Vec<String> = env::args().skip(1).collect();
+    if let [mode, seed] = &given[..]
+        && mode == many::ONE
+    {
+        return one(seed.parse().expect("a seed"));
+    }
+    // `cargo test FILTER` and `cargo test -- --list` are about other tests.
+    let mut filters = given.iter().filter(|given| !given.is_empty() && !given.starts_with("--"));
+    let is_meant = filters.clone().next().is_none() || filters.any(|filter| NAME.contains(filter));
+    match is_meant && !given.iter().any(|given| given == "--list") {
+        true => many::run(),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// One run, in a thread whose hash keys, clocks and chance are those of the seed.
+fn one(seed: u64) -> ExitCode {
+    mad_turmoil::rand::set_rng(StdRng::seed_from_u64(seed));
+    let clocks = mad_turmoil::time::SimClocksGuard::init();
+    let ran = thread::spawn(move || run::run(seed)).join();
+    drop(clocks);
+    match ran {
+        Ok(ran) => {
+            ran.violations.iter().for_each(|violation| eprintln!("violation: {violation}"));
+            println!("{}", ran.line());
+            ExitCode::SUCCESS
+        }
+        Err(_) => ExitCode::FAILURE,
+    }
+}

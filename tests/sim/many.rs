@@ -1,0 +1,170 @@
+//! Many runs: each seed twice, in processes of their own, as many at once as there are processors.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::num::NonZero;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+/// What a process is told that shall make one run.
+pub const ONE: &str = "one-run";
+
+/// Seeds of the short form.
+const SEEDS: usize = 2;
+
+/// What all runs came to.
+#[derive(Debug, Default)]
+struct Sum {
+    begun: usize,
+    seeds: u64,
+    counts: BTreeMap<String, u64>,
+    failed: Option<u64>,
+}
+
+/// Runs the short form, or for as long as it is told; says what came of it.
+pub fn run() -> ExitCode {
+    let (first, begun) = (set("ASKWAY_SEED").unwrap_or_else(by_chance), seconds_now());
+    let length = set("ASKWAY_SECONDS");
+    let replayed = length.is_none() && set("ASKWAY_SEED").is_some();
+    let sum = Mutex::new(Sum::default());
+    let next = || {
+        let mut sum = sum.lock().expect("nobody panics with the sum in hand");
+        let more = match length {
+            Some(length) => seconds_now() - begun < length,
+            None if replayed => sum.begun < 1,
+            None => sum.begun < SEEDS,
+        };
+        let go = more && sum.failed.is_none();
+        sum.begun += usize::from(go);
+        go.then(|| first.wrapping_add(sum.begun as u64 - 1))
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(seed) = next() {
+                    let ran = twice(seed);
+                    let mut sum = sum.lock().expect("nobody panics with the sum in hand");
+                    match ran {
+                        Ok(counts) => sum.add(&counts),
+                        Err(why) => {
+                            eprintln!("{why}\nASKWAY_SEED={seed}");
+                            sum.failed.get_or_insert(seed);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let sum = sum.into_inner().expect("nobody panicked with the sum in hand");
+    println!("{}", sum.line());
+    match (sum.failed, sum.is_enough()) {
+        // As a test that fails says it.
+        (Some(_), _) => ExitCode::from(101),
+        (None, Err(why)) => {
+            eprintln!("too little happened: {why}\nASKWAY_SEED={first}");
+            ExitCode::FAILURE
+        }
+        (None, Ok(())) => ExitCode::SUCCESS,
+    }
+}
+
+/// Runs a seed twice: what happened, or what is wrong.
+fn twice(seed: u64) -> Result<BTreeMap<String, u64>, String> {
+    let first = one(seed)?;
+    if first["violations"] > 0 {
+        return Err(format!("seed {seed} breaks a promise"));
+    }
+    let second = one(seed)?;
+    if first != second {
+        return Err(format!("seed {seed} came to two traces:\n{first:?}\n{second:?}"));
+    }
+    Ok(first)
+}
+
+/// Runs a seed in a process of its own.
+fn one(seed: u64) -> Result<BTreeMap<String, u64>, String> {
+    let own = env::current_exe().map_err(|why| format!("no program to start: {why}"))?;
+    let seed = seed.to_string();
+    let made = Command::new(own).args([ONE, &seed]).stderr(Stdio::inherit()).output();
+    let made = made.map_err(|why| format!("no run: {why}"))?;
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    if !made.status.success() {
+        return Err(format!("seed {seed} did not end: {said}"));
+    }
+    let read = |pair: &str| {
+        let (name, count) = pair.split_once('=')?;
+        Some((name.to_owned(), count.parse().ok()?))
+    };
+    said.split_whitespace().map(|pair| read(pair).ok_or_else(|| said.clone())).collect()
+}
+
+impl Sum {
+    fn add(&mut self, counts: &BTreeMap<String, u64>) {
+        self.seeds += 1;
+        for (name, count) in counts {
+            let sum = self.counts.entry(name.clone()).or_default();
+            *sum = match name.as_str() {
+                "worst_late_ms" => (*sum).max(*count),
+                "trace" => *sum ^ count,
+                _ => *sum + count,
+            };
+        }
+    }
+
+    fn of(&self, name: &str) -> u64 {
+        self.counts.get(name).copied().unwrap_or_default()
+    }
+
+    /// A run in which little happened proves little.
+    fn is_enough(&self) -> Result<(), String> {
+        let least = [
+            ("acknowledged", 100),
+            ("crashes", 8),
+            ("events", 100),
+            ("escalations", 1),
+            ("resumed", 20),
+            ("replays", 4),
+            ("delivered", 10),
+        ];
+        let low = least.iter().find(|(name, least)| self.of(name) < least * self.seeds);
+        low.map_or(Ok(()), |(name, _)| Err(format!("{name} of {} seeds: {self:?}", self.seeds)))
+    }
+
+    fn line(&self) -> String {
+        let names = [
+            "acknowledged",
+            "crashes",
+            "in_start",
+            "events",
+            "resumed",
+            "escalations",
+            "replays",
+            "delivered",
+            "defaults",
+            "refused",
+            "worst_late_ms",
+        ];
+        let counts: Vec<_> = names.iter().map(|name| format!("{name}={}", self.of(name))).collect();
+        let hours = self.of("millis") as f64 / 3_600_000.0;
+        let violations = u8::from(self.failed.is_some());
+        let (seeds, counts) = (self.seeds, counts.join(" "));
+        format!("sim: seeds={seeds} hours={hours:.1} {counts} violations={violations}")
+    }
+}
+
+fn set(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a whole number")))
+}
+
+/// A seed by chance, on which nothing has been decided yet.
+fn by_chance() -> u64 {
+    getrandom::u64().expect("random numbers") >> 16
+}
+
+/// The system's clock, past the one that runs by a seed.
+fn seconds_now() -> u64 {
+    rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_sec as u64
+}
