@@ -5,7 +5,10 @@
 use super::context::host_client;
 use super::file::is_stdin;
 use super::{Exit, Failure, Out, agents, place};
+use crate::ask::PersonName;
+use crate::client::Client;
 use crate::serve::archive::{self, Lines, Summary};
+use crate::session::{Kind, Secret};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -78,14 +81,16 @@ struct From {
 }
 
 /// Does it.
-pub(super) async fn run(args: Args, is_named: bool, out: &mut Out) -> Result<Exit, Failure> {
-    if let Some(marker) = agents::marker().filter(|_| !is_named) {
-        return Err(agents::refused(marker));
-    }
+pub(super) async fn run(
+    args: Args,
+    as_person: Option<PersonName>,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
     let data = place::data()?;
+    let by = By::of_environment(&data, as_person)?;
     match args.deed {
         Deed::Backup(To { file, replace }) => {
-            let summary = archive::backup(source(&data).await?, &file, replace).await?;
+            let summary = archive::backup(source(&data, by).await?, &file, replace).await?;
             say(out, "copied", &file, &summary, None)
         }
         Deed::Verify { file } => {
@@ -104,12 +109,50 @@ pub(super) async fn run(args: Args, is_named: bool, out: &mut Out) -> Result<Exi
             let (summary, before) = archive::import(&data, lines_of(file).await?, replace).await?;
             say(out, "imported", &data, &summary, before.as_deref())
         }
-        Deed::Export { out: file } => export(source(&data).await?, file, out).await,
+        Deed::Export { out: file } => export(source(&data, by).await?, file, out).await,
+    }
+}
+
+/// Who does it.
+struct By {
+    /// The caller's own token, which then says who calls; else the folder's host does.
+    own: Option<Secret>,
+    in_agent: bool,
+}
+
+impl By {
+    /// As the environment says. A session's token is an agent's, as what marks one is.
+    ///
+    /// # Errors
+    ///
+    /// Where an agent runs it, and no person who is known here says that they mean it.
+    fn of_environment(data: &Path, as_person: Option<PersonName>) -> Result<Self, Failure> {
+        let own = place::own_token()?;
+        let is_session = own.as_ref().is_some_and(|token| token.kind() == Kind::Session);
+        let marker = agents::marker().or(is_session.then_some(place::TOKEN_VAR));
+        match (marker, &as_person) {
+            (Some(marker), None) => return Err(agents::refused(marker)),
+            // Whoever is named is known by a token here; where there is none yet, by the folder.
+            (_, Some(person)) if data.join(place::OWNER_TOKEN).exists() => {
+                place::token_of_person(data, person)?;
+            }
+            _ => {}
+        }
+        Ok(Self { own: own.filter(|_| !is_session), in_agent: marker.is_some() })
+    }
+
+    fn client(self, data: &Path) -> Result<Client, Failure> {
+        let address = place::address(data)?;
+        let client = match self.own {
+            Some(token) => Client::new(address, Some(token)),
+            None => host_client(&address, data)?,
+        };
+        Ok(client.typed_in_agent(self.in_agent))
     }
 }
 
 /// All that is kept: by the daemon where one has the folder, or where its address is given.
-async fn source(data: &Path) -> Result<Lines, Failure> {
+async fn source(data: &Path, by: By) -> Result<Lines, Failure> {
     let is_told = std::env::var_os(place::ADDRESS_VAR).is_some_and(|told| !told.is_empty());
     if !is_told {
         match archive::lines_of_folder(data).await {
@@ -117,7 +160,7 @@ async fn source(data: &Path) -> Result<Lines, Failure> {
             lines => return Ok(lines?),
         }
     }
-    let pieces = host_client(&place::address(data)?, data)?.export().await?;
+    let pieces = by.client(data)?.export().await?;
     Ok(Box::pin(pieces.map(|piece| piece.map_err(|error| error.to_string()))))
 }
 
@@ -207,6 +250,12 @@ fn say(
         counts.others,
         bytes.div_ceil(1024),
     ))?;
+    if matches!(what, "restored" | "imported") {
+        out.note(
+            "what was revoked, removed or declined since that copy is so no more: look at askway token \
+             ls, askway person ls and askway inbox",
+        );
+    }
     if let Some(before) = before {
         out.note(&format!("what was there is kept as {}", before.display()));
     }

@@ -201,7 +201,7 @@ async fn dispatch(
 
 async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Result<Exit, Failure> {
     if let Verb::Admin(args) = verb {
-        return admin::run(args, as_person.is_some(), out).await;
+        return admin::run(args, as_person, out).await;
     }
     if let Verb::Ask(_) = verb {
         ask::needs_a_session(as_person.is_some())?;

@@ -21,9 +21,27 @@ pub const ARGUMENTS: usize = 64;
 /// meant (`curl`).
 const MEANS_MORE: [char; 3] = ['-', '+', '@'];
 /// Programs that run what is given after one of their options.
-const INTERPRETERS: [&str; 12] = [
-    "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "python", "perl", "ruby", "node",
+const INTERPRETERS: [&str; 17] = [
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "fish",
+    "busybox",
+    "python",
+    "perl",
+    "ruby",
+    "node",
+    "env",
+    "su",
+    "php",
+    "lua",
+    "osascript",
 ];
+/// Programs that run what they are given, or have a shell elsewhere run it.
+const RUNNERS: [&str; 8] = ["ssh", "watch", "xargs", "eval", "parallel", "awk", "gawk", "mawk"];
 
 /// What is run to tell people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,17 +247,26 @@ fn is_program(argument: &Argument) -> Result<(), String> {
 
 /// The argument that is a script for an interpreter, and has something put in.
 fn script(command: &[Argument]) -> Option<usize> {
-    let is_interpreter = command.iter().any(|argument| {
+    let is_one_of = |argument: &Argument, programs: &[&str]| {
         let text = argument.to_string();
         let name = Path::new(&text).file_name().and_then(|name| name.to_str());
         // python3.13 is one too.
         let name = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
-        name.is_some_and(|name| INTERPRETERS.contains(&name))
-    });
-    let runs = |option: &Argument| {
-        let option = option.to_string();
-        option.starts_with('-') && option.ends_with(['c', 'e'])
+        name.is_some_and(|name| programs.contains(&name))
     };
-    let pairs = command.windows(2).position(|pair| runs(&pair[0]) && !pair[1].is_plain());
-    pairs.filter(|_| is_interpreter).map(|option| option + 1)
+    let filled = |from: usize| (from..command.len()).find(|at| !command[*at].is_plain());
+    if let Some(runner) = command.iter().position(|argument| is_one_of(argument, &RUNNERS)) {
+        return filled(runner + 1);
+    }
+    let begun = command.iter().position(|argument| is_one_of(argument, &INTERPRETERS))?;
+    let options = command.iter().map(ToString::to_string).enumerate().skip(begun + 1);
+    let mut scripts = options.filter_map(|(at, option)| {
+        // `-c SCRIPT`, and what has the script in the same word: `-Sscript`, `--split-string=script`.
+        let is_option = option.starts_with('-');
+        let next =
+            option.starts_with("--") || (is_option && option.ends_with(['c', 'e', 'r', 'S']));
+        let script = if is_option && !command[at].is_plain() { Some(at) } else { None };
+        script.or((next && at + 1 < command.len()).then_some(at + 1))
+    });
+    scripts.find(|at| !command[*at].is_plain())
 }

@@ -284,7 +284,7 @@ async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), Canno
 fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {
     CannotServe::new(format!("{}: {fault}", path.display()))
         .because("STORE_UNAVAILABLE")
-        .next("look at the disk and at who made the file, then start again")
+        .next("look at the disk and at who made the file; or askway admin restore COPY --replace")
 }
 
 impl CannotServe {

@@ -221,6 +221,8 @@ impl Service {
         let payload = (&namespace, &id);
         let done = self.on_roster(caller, Call::RevokeToken, request, payload, deed).await?;
         self.engine.revoke_sessions(&namespace).await?;
+        let (by, in_agent) = (caller.spelled(), caller.in_agent);
+        tracing::info!(%id, by, in_agent, "a token was revoked");
         Ok(done.into())
     }
 
@@ -244,6 +246,8 @@ impl Service {
         let done = self.engine.submit(Request::of(intent, deed)).await?;
         self.engine.revoke_below(id).await?;
         let session = self.session(id).await?.unwrap_or(session);
+        let (by, in_agent) = (caller.spelled(), caller.in_agent);
+        tracing::info!(%id, by, in_agent, "a session was revoked, and all below it");
         Ok((session, done.into()))
     }
 

@@ -33,7 +33,8 @@ impl Service {
     pub async fn export(&self, caller: &Caller) -> Result<Watch<Vec<u8>>, Error> {
         authorize(caller, Call::Export, None)?;
         let one = self.exporting.clone().try_acquire_owned().map_err(|_| Error::Busy(RETRY))?;
-        tracing::info!(caller = caller.spelled(), "all that is kept is being exported");
+        let (by, in_agent) = (caller.spelled(), caller.in_agent);
+        tracing::info!(by, in_agent, "all that is kept is being exported");
         let exporting = Exporting {
             service: self.clone(),
             access: Access::of(self, caller),

@@ -9,6 +9,7 @@ use crate::ask::{AgentName, Namespace, RequestId, SessionId, Timestamp, WorkId};
 use crate::engine::hub::Topic;
 use crate::engine::request::{Deed, Done, Enroll, Enroller, Intent, Request, SendWork};
 use crate::error::{Error, Reason};
+use crate::session::may_be_called;
 use crate::session::{self, Command, Denied, Kind, Manner, Principal, Secret, Session, WorkManner};
 use crate::store::{SessionScope, Subject};
 use std::sync::Arc;
@@ -136,6 +137,7 @@ impl Service {
                 return Err(Error::Unauthenticated(Reason::NoCredential, message));
             }
         };
+        may_be_called(&agent).map_err(|violation| Error::Invalid(vec![violation]))?;
         let (token, hold) = (new_secret(Kind::Session), new_secret(Kind::Hold));
         let secrets = (token.hash(), hold.hash());
         let enroll = Enroll { id: self.fresh(SessionId::new), agent, by, manner, secrets };
@@ -279,7 +281,12 @@ impl Service {
         let page = page.min(PAGE_MAX);
         let mut sessions = self.engine.store().sessions(&scope, after, page).await?;
         let next = sessions.last().map(|last| last.id).filter(|_| sessions.len() == page);
-        sessions.retain(|session| include_ended || !session.is_ended());
+        // A host knows of those it enrolled, and of no other's (rule 15).
+        let is_known = |session: &Session| match &caller.principal {
+            Principal::Host(host) => caller.is_operator() || session.host == *host,
+            Principal::Person(_) | Principal::Session(_) => true,
+        };
+        sessions.retain(|one| is_known(one) && (include_ended || !one.is_ended()));
         Ok((sessions, next))
     }
 

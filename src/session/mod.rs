@@ -3,11 +3,13 @@
 //!
 //! Sessions keep no history: a record and its revision are all there is.
 
+mod called;
 mod decide;
 mod facts;
 mod roster;
 mod secret;
 
+pub use called::may_be_called;
 pub use decide::{Command, Deed, Denied, ENROLL_REVISION, decide, enroll};
 pub use facts::{acting, idle, idle_hops};
 pub use roster::{Member, Roster, RosterDenied, issuable};

@@ -89,7 +89,7 @@ pub fn fold_history(id: AskId, events: &[Event]) -> Result<Option<Ask>, Fault> {
 
 /// What damage is called.
 pub(super) fn damaged(what: &str, why: impl std::fmt::Display) -> Fault {
-    Fault::Unreadable(format!("{what} is damaged ({why}); restore the data folder from a backup"))
+    Fault::Unreadable(format!("{what} is damaged ({why})"))
 }
 
 /// FNV-1a over 64 bits: any one changed byte is seen, and nearly all else. It guards against decay,

@@ -125,6 +125,7 @@ fn a_copy_that_is_not_whole_is_refused_by_name_and_changes_nothing() {
         // A byte that nothing uses may be any.
         found += usize::from(said.code != 0);
         assert!(said.code == 0 || said.error()["reason"] == "STORE_UNAVAILABLE", "{said:?}");
+        assert_eq!(said.err.lines().count(), usize::from(said.code != 0), "nothing else: {said:?}");
     }
     assert!(found > 0, "no damage was seen");
     admin(&daemon.data(), &["check"]).ends(0);
@@ -141,6 +142,18 @@ fn copies_are_for_their_owner_alone_and_not_for_an_agent_to_make_unasked() {
     assert!(!copy.exists());
     Said::by(daemon.command(&line).arg("--as-person=owner").env("CLAUDECODE", "1")).ends(0);
     assert_eq!(fs::metadata(&copy).expect("a copy").mode() & 0o777, 0o600);
+    // Whoever is named has to be somebody, a session's token is an agent's, and a person's is no operator's.
+    let nobody =
+        Said::by(daemon.command(&line).arg("--as-person=nobody-here").env("CLAUDECODE", "1"));
+    assert_ne!(nobody.code, 0, "{nobody:?}");
+    let (_, worker) = daemon.pair();
+    let other = ["admin", "export", "--json"];
+    let by_session = Said::by(daemon.command(&other).env(place::TOKEN_VAR, &worker)).ends(7);
+    assert_eq!(by_session.error()["reason"], "AS_PERSON");
+    let owner = fs::read_to_string(daemon.data().join(place::OWNER_TOKEN)).expect("a token");
+    let by_person = Said::by(daemon.command(&other).env(place::TOKEN_VAR, owner.trim())).ends(7);
+    assert_eq!(by_person.error()["reason"], "WRONG_PRINCIPAL");
+    assert!(daemon.log().contains("in_agent=true"), "what an agent's environment does is marked");
     let address = format!("unix:{}", daemon.socket().display());
     let mut other = daemon.command(&["admin", "check", "--json"]);
     let held = Said::by(other.env(place::ADDRESS_VAR, address)).ends(1);

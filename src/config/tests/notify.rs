@@ -118,6 +118,12 @@ fn the_program_is_named_by_whoever_runs_the_daemon_and_by_nobody_else() {
 fn a_script_for_an_interpreter_has_nothing_put_in() {
     for command in [
         "[\"sh\", \"-c\", \"echo {header}\"]",
+        "[\"env\", \"-S\", \"sh -c {question}\"]",
+        "[\"env\", \"-Snotify-send {question}\"]",
+        "[\"env\", \"--split-string\", \"say {question}\"]",
+        "[\"su\", \"-c\", \"say {question}\", \"ann\"]",
+        "[\"ssh\", \"desk\", \"notify-send\", \"{header}\"]",
+        "[\"xargs\", \"{header}\"]",
         "[\"/bin/bash\", \"-lc\", \"{question}\"]",
         "[\"env\", \"python3.13\", \"-c\", \"print('{id}')\"]",
         "[\"perl\", \"-e\", \"{id}\"]",
