@@ -264,3 +264,26 @@ async fn a_tree_that_asks_too_fast_is_told_when_to_try_again_and_another_is_not(
     lead.ask("now?").await;
     daemon.stop().await;
 }
+
+/// What another host enrolled is not there, in lists too; the daemon's own user sees all.
+#[tokio::test]
+async fn a_host_lists_the_sessions_it_enrolled_and_no_others() {
+    use v1::create_token_request::Principal as Named;
+    let daemon = Daemon::start().await;
+    let theirs = daemon.root(daemon.tcp()).await;
+    let token = daemon.token("", Named::Host("other".into()), None).await.0;
+    let other = Client::new(daemon.tcp(), Some(token));
+    assert_eq!(other.list_sessions(true).await.unwrap(), []);
+    let own = enroll(&other, daemon.tcp(), "lead", String::new()).await;
+    let listed = other.list_sessions(true).await.unwrap();
+    assert_eq!(listed.iter().map(|one| &one.id).collect::<Vec<_>>(), [&own.session.id]);
+    let all = daemon.local().list_sessions(true).await.unwrap();
+    assert!(all.iter().any(|one| one.id == theirs.session.id) && all.len() == 2, "{all:?}");
+    let reason = reason_of(enrolled_as(&other, "Owner")).await;
+    assert_eq!(reason, (Code::InvalidArgument, "INVALID_ARGUMENT".to_owned()));
+    daemon.stop().await;
+}
+
+async fn enrolled_as(host: &Client, agent: &str) -> Result<v1::EnrollResponse, ClientError> {
+    host.enroll(v1::EnrollRequest { agent: agent.into(), ..Default::default() }).await
+}
