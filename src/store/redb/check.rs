@@ -12,7 +12,7 @@ use crate::store::export::Export;
 use crate::store::index::{Index, Row};
 use crate::store::record::{damaged, decode};
 use crate::store::snapshot::{Counts, Snapshot};
-use ::redb::{ReadableTable, ReadableTableMetadata, StorageBackend};
+use ::redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
@@ -48,7 +48,6 @@ impl Checked {
         });
         let (database, marker) = opened.map_err(|trouble| trouble.fault)?;
         let opened = Opened {
-            latest: Mutex::new(None),
             database,
             marker,
             index: RwLock::new(Index::default()),
@@ -87,7 +86,7 @@ impl Checked {
     }
 
     fn tables(&self) -> Result<Tables<Reading>, Trouble> {
-        self.opened.tables()
+        Tables::read(&self.opened.database.begin_read()?)
     }
 
     fn snapshot(&self) -> Result<Whole, Fault> {

@@ -67,9 +67,6 @@ struct State {
 
 /// The open file, and what was derived from it.
 struct Opened {
-    /// The tables as of the last commit, for whoever reads until the next: opening them takes longer
-    /// than most reads do. Before the file, which is closed when nobody reads it any more.
-    latest: Mutex<Option<Arc<Tables<Reading>>>>,
     database: Database,
     marker: Marker,
     index: RwLock<Index>,
@@ -162,9 +159,12 @@ impl Redb {
 
     fn read<T>(
         &self,
-        work: impl FnOnce(&Opened, &Tables<Reading>) -> Result<T, Trouble>,
+        work: impl FnOnce(&Opened, Tables<Reading>) -> Result<T, Trouble>,
     ) -> Result<T, Fault> {
-        self.shared.with(|opened| work(opened, &*opened.latest()?))
+        self.shared.with(|opened| {
+            let txn = opened.database.begin_read()?;
+            work(opened, Tables::read(&txn)?)
+        })
     }
 
     fn indexed<T>(&self, work: impl FnOnce(&Index) -> T) -> Result<T, Fault> {
@@ -321,7 +321,7 @@ impl Store for Redb {
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
         let opened = self.shared.opened()?;
-        let tables = self.shared.with(Opened::tables)?;
+        let tables = self.read(|_, tables| Ok(tables))?;
         Ok(Box::new(Whole::new(opened, tables)))
     }
 
@@ -335,36 +335,11 @@ impl Store for Redb {
 }
 
 impl Opened {
-    /// Every table, as of now.
-    fn tables(&self) -> Result<Tables<Reading>, Trouble> {
-        Tables::read(&self.database.begin_read()?)
-    }
-
-    /// The same, shared with all who read between two commits.
-    fn latest(&self) -> Result<Arc<Tables<Reading>>, Trouble> {
-        let mut latest = unpoisoned(self.latest.lock());
-        if let Some(tables) = &*latest {
-            return Ok(tables.clone());
-        }
-        // Under the lock: what was opened before a commit is never kept after it.
-        let tables = Arc::new(self.tables()?);
-        *latest = Some(tables.clone());
-        Ok(tables)
-    }
-
-    /// Whoever reads from here on sees what has been committed. While they are held, the pages that
-    /// a commit frees are not used again.
-    fn forget(&self) {
-        let forgotten = unpoisoned(self.latest.lock()).take();
-        drop(forgotten);
-    }
-
     /// One writing transaction, synced; then the index.
     fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Trouble> {
         let _one_at_a_time = unpoisoned(self.writing.lock());
         let mut effects = Vec::new();
         let mut committed = Vec::with_capacity(batch.changes.len());
-        self.forget();
         let mut txn = self.database.begin_write().map_err(Trouble::in_commit)?;
         // A restart after a kill then takes milliseconds, however large the file is.
         if planted!("no_sync") {
@@ -385,9 +360,7 @@ impl Opened {
             txn.abort().map_err(Trouble::in_commit)?;
             return Ok(committed);
         }
-        let done = txn.commit();
-        self.forget();
-        done.map_err(Trouble::in_commit)?;
+        txn.commit().map_err(Trouble::in_commit)?;
         let mut index = unpoisoned(self.index.write());
         effects.into_iter().for_each(|effect| effect.apply(&mut index));
         Ok(committed)

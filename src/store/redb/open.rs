@@ -126,8 +126,7 @@ pub(super) fn open(
     // are not on disk, and what is served from here on must be: one commit makes sure of it.
     write_marker(&database, &marker)?;
     let index = Tables::read(&database.begin_read()?)?.index()?;
-    let (latest, writing) = (Mutex::new(None), Mutex::new(()));
-    Ok(Opened { latest, database, marker, index: RwLock::new(index), writing })
+    Ok(Opened { database, marker, index: RwLock::new(index), writing: Mutex::new(()) })
 }
 
 /// Whether the backend holds what redb leaves when it is stopped while it makes a file: a header
