@@ -7,11 +7,14 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// The program under test, as cargo built it for this.
 const ASKWAY: &str = env!("CARGO_BIN_EXE_askway");
+/// Another one in its place: what is compared is then measured by the same hand.
+static OTHER: OnceLock<PathBuf> = OnceLock::new();
 /// What a user may raise, raised: a million open asks is what is measured, not what people answer.
 /// The four open asks of a session stand.
 const SETTINGS: &str = "\
@@ -27,6 +30,15 @@ calls_a_principal = 1000000
 streams_a_principal = 1000000
 calls = 1000000
 ";
+
+/// Measures this program from here on.
+pub fn measure(program: PathBuf) {
+    OTHER.set(program).expect("it is said once");
+}
+
+fn program() -> &'static Path {
+    OTHER.get().map_or(Path::new(ASKWAY), PathBuf::as_path)
+}
 
 /// A daemon on a folder of its own, until it is dropped.
 pub struct Daemon {
@@ -120,7 +132,7 @@ impl Daemon {
 
     /// Bytes of the program.
     pub fn program() -> f64 {
-        fs::metadata(ASKWAY).expect("it is built").len() as f64
+        fs::metadata(program()).expect("it is built").len() as f64
     }
 
     fn proc(&self, file: &str) -> String {
@@ -157,7 +169,7 @@ impl Drop for Daemon {
 }
 
 fn spawn(data: &Path) -> (Child, String) {
-    let mut command = Command::new(ASKWAY);
+    let mut command = Command::new(program());
     command.args(["serve", "--json"]).env("ASKWAY_DATA", data).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     let mut line = String::new();

@@ -16,6 +16,7 @@ mod figures;
 mod report;
 
 use report::Report;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// How much of everything is done.
@@ -62,6 +63,8 @@ struct Typed {
     scale: Scale,
     /// Only figures whose names contain this.
     only: Option<String>,
+    /// The program to measure, where it is not the one built for this.
+    server: Option<PathBuf>,
     /// Whether a figure that misses its goal by more than twice fails the run.
     check: bool,
 }
@@ -80,11 +83,15 @@ fn main() -> ExitCode {
         Ok(typed) => typed,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; next: cargo bench --bench service -- [--quick] [--only NAME] [--check]"
+                "{wrong}; next: cargo bench --bench service -- [--quick] [--only NAME] \
+                 [--server PROGRAM] [--check]"
             );
             return ExitCode::from(2);
         }
     };
+    if let Some(program) = typed.server.clone() {
+        daemon::measure(program);
+    }
     let runtime = tokio::runtime::Runtime::new().expect("the system gives threads");
     let mut report = Report::default();
     runtime.block_on(figures::all(typed.scale, typed.only.as_deref(), &mut report));
@@ -98,7 +105,7 @@ fn main() -> ExitCode {
 }
 
 fn read(arguments: &[String]) -> Result<Typed, String> {
-    let mut typed = Typed { scale: FULL, only: None, check: false };
+    let mut typed = Typed { scale: FULL, only: None, server: None, check: false };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
@@ -106,6 +113,10 @@ fn read(arguments: &[String]) -> Result<Typed, String> {
             "--quick" => typed.scale = QUICK,
             "--check" => typed.check = true,
             "--only" => typed.only = Some(rest.next().ok_or("--only needs a name")?.clone()),
+            "--server" => {
+                let path = rest.next().ok_or("--server needs the path of a program")?;
+                typed.server = Some(path.into());
+            }
             other => return Err(format!("`{other}` is not known")),
         }
     }

@@ -7,8 +7,9 @@
 use crate::ask::{AskId, Namespace, SessionId};
 use crate::session::SecretHash;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// What may be waited on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,70 +27,104 @@ pub enum Topic {
 /// All topics that somebody waits on. Cheap to clone; the clones are one hub.
 #[derive(Clone, Debug, Default)]
 pub struct Hub {
-    topics: Arc<Mutex<HashMap<Topic, watch::Sender<()>>>>,
+    topics: Arc<Mutex<HashMap<Topic, Watched>>>,
+}
+
+/// A topic that somebody waits on.
+#[derive(Debug)]
+struct Watched {
+    place: Arc<Place>,
+    watchers: usize,
+}
+
+/// Where the watchers of a topic wait. Nearly every open ask has one, so it is small: a watch channel
+/// has eight `Notify`s and a lock beside its count.
+#[derive(Debug)]
+struct Place {
+    topic: Topic,
+    /// How often it was woken.
+    wakes: AtomicU64,
+    waiting: Notify,
+}
+
+impl Place {
+    fn wake(&self) {
+        self.wakes.fetch_add(1, Ordering::AcqRel);
+        self.waiting.notify_waiters();
+    }
+
+    fn wakes(&self) -> u64 {
+        self.wakes.load(Ordering::Acquire)
+    }
 }
 
 impl Hub {
     /// Waits on `topic` from now on.
     pub fn subscribe(&self, topic: Topic) -> Subscription {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        let receiver =
-            topics.entry(topic.clone()).or_insert_with(|| watch::channel(()).0).subscribe();
-        Subscription { receiver: Some(receiver), topic, hub: self.clone() }
+        let new = || {
+            let (wakes, waiting) = (AtomicU64::new(0), Notify::new());
+            let place = Arc::new(Place { topic: topic.clone(), wakes, waiting });
+            Watched { place, watchers: 0 }
+        };
+        let watched = topics.entry(topic.clone()).or_insert_with(new);
+        watched.watchers += 1;
+        let place = watched.place.clone();
+        Subscription { seen: place.wakes(), place, hub: self.clone() }
     }
 
     /// Wakes whoever waits on any of `topics`.
     pub fn wake<'a>(&self, topics: impl IntoIterator<Item = &'a Topic>) {
         let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        for topic in topics {
-            if let Some(sender) = known.get(topic) {
-                sender.send_replace(());
-            }
-        }
+        let watched = topics.into_iter().filter_map(|topic| known.get(topic));
+        watched.for_each(|watched| watched.place.wake());
     }
 
     /// Wakes everybody: after the store was away.
     pub fn wake_all(&self) {
         let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        known.values().for_each(|sender| {
-            sender.send_replace(());
-        });
+        known.values().for_each(|watched| watched.place.wake());
     }
 }
 
 /// One watcher's place at a topic; leaving it forgets a topic nobody else waits on.
 #[derive(Debug)]
 pub struct Subscription {
-    receiver: Option<watch::Receiver<()>>,
-    topic: Topic,
+    place: Arc<Place>,
+    /// How often its topic had been woken at the last mark.
+    seen: u64,
     hub: Hub,
 }
 
 impl Subscription {
     /// Marks the topic seen: only what is committed from here on wakes.
     pub fn mark_seen(&mut self) {
-        if let Some(receiver) = &mut self.receiver {
-            receiver.borrow_and_update();
-        }
+        self.seen = self.place.wakes();
     }
 
     /// Returns when something was committed after the last mark.
     pub async fn woken(&mut self) {
-        if let Some(receiver) = &mut self.receiver
-            && receiver.changed().await.is_ok()
-        {
-            return;
+        loop {
+            // Whoever wakes counts first and tells then; whoever waits listens first and counts then.
+            let told = self.place.waiting.notified();
+            let wakes = self.place.wakes();
+            if wakes != self.seen {
+                self.seen = wakes;
+                return;
+            }
+            told.await;
         }
-        std::future::pending().await
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut topics = self.hub.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        self.receiver = None;
-        if topics.get(&self.topic).is_some_and(|sender| sender.receiver_count() == 0) {
-            topics.remove(&self.topic);
+        if let Some(watched) = topics.get_mut(&self.place.topic) {
+            watched.watchers -= 1;
+            if watched.watchers == 0 {
+                topics.remove(&self.place.topic);
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::convert;
 use super::door::Origin;
 use super::read::Fields;
-use super::server::{Api, Reply, StreamOf, reply};
+use super::sent::{Elsewhere, streamed};
+use super::server::{Api, Reply, reply};
 use super::status::status;
 use super::v1::{self, admin_service_server::AdminService};
 use crate::ask::{Namespace, RequestId};
@@ -174,7 +175,7 @@ impl AdminService for Api {
         reply(v1::RevokeSessionResponse { receipt: receipt(done)?, session })
     }
 
-    type ExportStream = StreamOf<v1::ExportResponse>;
+    type ExportStream = Elsewhere<v1::ExportResponse>;
 
     async fn export(&self, request: Request<v1::ExportRequest>) -> Reply<Self::ExportStream> {
         let (caller, _) = self.enter(request).await?;
@@ -183,7 +184,7 @@ impl AdminService for Api {
             Ok(lines) => Ok(v1::ExportResponse { lines }),
             Err(error) => Err(status(error)),
         });
-        reply(Box::pin(pieces))
+        streamed(pieces)
     }
 }
 

@@ -2,12 +2,14 @@
 
 use super::convert;
 use super::read::Fields;
-use super::server::{Api, Reply, StreamOf, reply};
+use super::sent::{Elsewhere, streamed};
+use super::server::{Api, Reply, reply};
 use super::status::{cut, status};
 use super::v1::{self, ask_service_server::AskService};
 use crate::ask::Ask;
 use crate::error::Error;
 use crate::service::{Away, DeliveryMessage, InboxMessage, Receipt, WatchMessage, unread};
+use std::mem::take;
 use std::sync::Arc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status, async_trait};
@@ -71,7 +73,7 @@ impl AskService for Api {
         reply(v1::ListEventsResponse { events })
     }
 
-    type WatchAskStream = StreamOf<v1::WatchAskResponse>;
+    type WatchAskStream = Elsewhere<v1::WatchAskResponse>;
 
     async fn watch_ask(
         &self,
@@ -86,7 +88,7 @@ impl AskService for Api {
         if after.is_some() {
             self.service.is_of_this_store(&request.incarnation).map_err(status)?;
         }
-        let incarnation = self.service.incarnation();
+        let mut incarnation = self.service.incarnation();
         let watch = self.service.watch_ask(&caller, ask, after).await.map_err(status)?;
         let mut last = after;
         let messages = watch.map(move |item| match item {
@@ -102,15 +104,16 @@ impl AskService for Api {
             Ok(WatchMessage::End(revision)) => Ok(Message::End(v1::End { revision })),
             Err(error) => Err(cut(error, last)),
         });
-        let wrap = move |message| {
+        let mut wrap = move |message| {
+            // The ask comes once, and first; whoever waits after it holds nothing of this.
             let is_first = matches!(message, Message::Ask(_));
-            let incarnation = if is_first { incarnation.clone() } else { String::new() };
+            let incarnation = if is_first { take(&mut incarnation) } else { String::new() };
             v1::WatchAskResponse { message: Some(message), incarnation }
         };
-        reply(Box::pin(messages.map(move |message| message.map(&wrap))))
+        streamed(messages.map(move |message| message.map(&mut wrap)))
     }
 
-    type WatchInboxStream = StreamOf<v1::WatchInboxResponse>;
+    type WatchInboxStream = Elsewhere<v1::WatchInboxResponse>;
 
     async fn watch_inbox(
         &self,
@@ -143,7 +146,7 @@ impl AskService for Api {
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::WatchInboxResponse { message: Some(message) };
-        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+        streamed(messages.map(move |message| message.map(wrap)))
     }
 
     async fn answer(&self, request: Request<v1::AnswerRequest>) -> Reply<v1::AnswerResponse> {
@@ -257,7 +260,7 @@ impl AskService for Api {
         reply(v1::ReleaseResponse { receipt })
     }
 
-    type WatchDeliveriesStream = StreamOf<v1::WatchDeliveriesResponse>;
+    type WatchDeliveriesStream = Elsewhere<v1::WatchDeliveriesResponse>;
 
     async fn watch_deliveries(
         &self,
@@ -274,7 +277,7 @@ impl AskService for Api {
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::WatchDeliveriesResponse { message: Some(message) };
-        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+        streamed(messages.map(move |message| message.map(wrap)))
     }
 
     async fn acknowledge_delivery(

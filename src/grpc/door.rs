@@ -5,7 +5,7 @@ use super::admission::Kept;
 use super::limits;
 use super::shed::{Class, Crowd, Slot, Unproven, is_stream};
 use super::status::status;
-use super::{malformed, stalls};
+use super::{malformed, sent, stalls};
 use crate::error::{Error, Reason};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -133,7 +133,7 @@ impl hyper::service::Service<Request<Incoming>> for Door {
                 None => Ok(reply.await),
             };
             let response = match replied {
-                Ok(Ok(response)) => malformed::explained(response),
+                Ok(Ok(response)) => sent::own_body(malformed::explained(response)),
                 Ok(Err(never)) => match never {},
                 Err(_) => too_slow("the call's own deadline is over").into_http(),
             };

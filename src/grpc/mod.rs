@@ -13,6 +13,7 @@ pub mod fuzzed;
 pub mod limits;
 pub mod malformed;
 mod read;
+mod sent;
 mod server;
 mod sessions;
 mod shed;

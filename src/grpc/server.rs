@@ -14,11 +14,9 @@ use crate::error::{Error, Reason};
 use crate::service::{Caller, Credential, Service};
 use crate::session::Principal;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
 use tokio_rustls::rustls::ServerConfig;
-use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::server::NamedService;
@@ -70,9 +68,6 @@ pub struct Manner {
 
 /// A handler's result.
 pub(super) type Reply<T> = Result<Response<T>, Status>;
-
-/// A handler's stream.
-pub(super) type StreamOf<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 pub(super) fn reply<T>(message: T) -> Reply<T> {
     Ok(Response::new(message))

@@ -2,7 +2,8 @@
 
 use super::convert;
 use super::read::Fields;
-use super::server::{AUTHORIZATION, Api, Reply, StreamOf, reply};
+use super::sent::{Elsewhere, streamed};
+use super::server::{AUTHORIZATION, Api, Reply, reply};
 use super::status::status;
 use super::v1::{self, session_service_server::SessionService};
 use crate::error::Error;
@@ -91,7 +92,7 @@ impl SessionService for Api {
         }
     }
 
-    type HoldSessionStream = StreamOf<v1::HoldSessionResponse>;
+    type HoldSessionStream = Elsewhere<v1::HoldSessionResponse>;
 
     async fn hold_session(
         &self,
@@ -111,7 +112,7 @@ impl SessionService for Api {
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::HoldSessionResponse { message: Some(message) };
-        reply(Box::pin(messages.map(move |message| message.map(wrap))))
+        streamed(messages.map(move |message| message.map(wrap)))
     }
 
     async fn pause_session(

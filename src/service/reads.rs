@@ -140,6 +140,11 @@ impl Service {
         Ok(self.fold(ask.id, Some(ask.clone()), ask.revision).await?.1)
     }
 
+    /// Whether anything happened to an ask after a revision.
+    pub(super) async fn goes_on(&self, id: AskId, after: u64) -> Result<bool, Error> {
+        Ok(!self.engine.store().history(id, after, 1).await?.is_empty())
+    }
+
     async fn fold(
         &self,
         id: AskId,

@@ -115,6 +115,10 @@ impl Service {
     }
 }
 
+/// Revisions of a history that is read anew when something follows. An idle watch then holds a number
+/// and no ask, which is some KiB; a longer history would cost each of its watchers more than that.
+const SHORT: u64 = 16;
+
 struct AskLook {
     ask: AskId,
     seen: Seen,
@@ -136,6 +140,9 @@ impl Look for AskLook {
 
     async fn look(&mut self, service: &Service) -> Result<Found<WatchMessage>, Error> {
         let (base, events) = match &self.seen {
+            Seen::Revision(seen) if self.begun && !service.goes_on(self.ask, *seen).await? => {
+                return Ok(Found::more([]));
+            }
             Seen::Revision(after) => service.history(self.ask, *after).await?,
             Seen::Ask(ask) => (Some(ask.clone()), service.since(ask).await?),
         };
@@ -154,7 +161,10 @@ impl Look for AskLook {
         if is_last {
             messages.push_back(WatchMessage::End(last.revision));
         }
-        self.seen = Seen::Ask(service.latest.share(last));
+        self.seen = match last.revision {
+            short @ ..=SHORT => Seen::Revision(short),
+            _ => Seen::Ask(service.latest.share(last)),
+        };
         Ok(Found { messages, is_last })
     }
 

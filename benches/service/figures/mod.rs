@@ -61,8 +61,9 @@ struct Ground {
 }
 
 async fn ground(limits: &Limits, scale: Scale) -> Ground {
-    let folder = env!("CARGO_TARGET_TMPDIR");
-    let synced = syncs(folder.as_ref(), scale.steps).expect("the disk takes it");
+    // A folder of its own: another run may measure beside this one.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let synced = syncs(folder.path(), scale.steps).expect("the disk takes it");
     // The first burst makes the connections.
     limits.echo_rate(1).await;
     let mut rates = Vec::new();

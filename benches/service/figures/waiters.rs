@@ -22,7 +22,7 @@ pub async fn figures(scale: Scale, limits: &Limits, report: &mut Report) {
     }
     report.figure("wake_vs_limit", median(&ratios), "ratio", Goal::AtMost(3.0));
 
-    // As many asks as connections; what is watched is shared as it is where people look on.
+    // An ask for each watcher, as where every agent waits for its own.
     let sessions = cast::sessions(&channels, watchers.div_ceil(ASKS_A_SESSION)).await;
     let asks = cast::file(&sessions, CALLERS).await;
     let alone = share(&wakes(&daemon, &channels, scale.steps).await, 0.99);
