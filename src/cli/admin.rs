@@ -4,7 +4,9 @@
 
 use super::context::host_client;
 use super::file::is_stdin;
+use super::serve::of_faults;
 use super::{Exit, Failure, Out, agents, place};
+use crate::config::{self, Config, KeptIn};
 use crate::serve::archive::{self, Lines, Summary};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
@@ -55,7 +57,7 @@ enum Deed {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Put what was exported into the data folder
+    /// Put what was exported into the data folder, or into the database that ASKWAY_STORE names
     Import(From),
 }
 
@@ -101,7 +103,13 @@ pub(super) async fn run(args: Args, is_named: bool, out: &mut Out) -> Result<Exi
             say(out, "restored", &data, &summary, before.as_deref())
         }
         Deed::Import(From { file, replace }) => {
-            let (summary, before) = archive::import(&data, lines_of(file).await?, replace).await?;
+            let lines = lines_of(file).await?;
+            let config = Config::load(config::Args::default());
+            if let KeptIn::Postgres(url) = config.map_err(of_faults)?.store {
+                let summary = archive::import_shared(&data, &url, lines).await?;
+                return say(out, "imported", Path::new(&url.to_string()), &summary, None);
+            }
+            let (summary, before) = archive::import(&data, lines, replace).await?;
             say(out, "imported", &data, &summary, before.as_deref())
         }
         Deed::Export { out: file } => export(source(&data).await?, file, out).await,

@@ -10,6 +10,7 @@ pub mod export;
 mod fault;
 pub mod index;
 pub mod mem;
+pub mod postgres;
 pub mod record;
 pub mod redb;
 pub mod snapshot;
@@ -89,6 +90,29 @@ pub trait Store: Send + Sync + 'static {
     /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
     /// and those settled lately; at most `limit`, in any order.
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
+
+    /// The present, where the store says what that is: several processes share it then, and none goes
+    /// by a clock of its own.
+    async fn time(&self) -> Result<Option<Timestamp>, Fault> {
+        Ok(None)
+    }
+
+    /// Tells the others who share the store what was committed, soon, and perhaps never.
+    fn tell(&self, _hints: &[u64]) {}
+
+    /// What others have told since the last call; for ever where nobody shares it.
+    async fn heard(&self) -> Heard {
+        std::future::pending().await
+    }
+}
+
+/// What was heard of others who share a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something may have changed at these: their numbers are the engine's.
+    Hints(Vec<u64>),
+    /// Anything may have changed, and was perhaps not told.
+    Everything,
 }
 
 /// A stretch of records.

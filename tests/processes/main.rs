@@ -8,8 +8,8 @@ mod command_line;
 mod complete;
 mod daemon;
 mod deliveries;
-mod disk;
 mod demo;
+mod disk;
 mod hostile;
 mod identity;
 mod kills;
@@ -18,6 +18,7 @@ mod prompts;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod readme;
+mod replicas;
 #[path = "../shared/rows.rs"]
 mod rows;
 mod rules;
