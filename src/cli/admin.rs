@@ -1,12 +1,14 @@
 //! `askway admin`: copies of all that the daemon keeps. While it runs it is asked for them, on its
 //! socket; where it does not, the data folder is read under its lock. What is done to files:
-//! [`archive`](crate::serve::archive).
+//! [`archive`].
 
 use super::context::host_client;
 use super::file::is_stdin;
+use super::serve::of_faults;
 use super::{Exit, Failure, Out, agents, place};
 use crate::ask::PersonName;
 use crate::client::Client;
+use crate::config::{self, Config, KeptIn};
 use crate::serve::archive::{self, Lines, Summary};
 use crate::session::{Kind, Secret};
 use serde_json::json;
@@ -58,7 +60,7 @@ enum Deed {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Put what was exported into the data folder
+    /// Put what was exported into the data folder, or into the database that ASKWAY_STORE names
     Import(From),
 }
 
@@ -106,7 +108,13 @@ pub(super) async fn run(
             say(out, "restored", &data, &summary, before.as_deref())
         }
         Deed::Import(From { file, replace }) => {
-            let (summary, before) = archive::import(&data, lines_of(file).await?, replace).await?;
+            let lines = lines_of(file).await?;
+            let config = Config::load(config::Args::default());
+            if let KeptIn::Postgres(url) = config.map_err(of_faults)?.store {
+                let summary = archive::import_shared(&data, &url, lines).await?;
+                return say(out, "imported", Path::new(&url.to_string()), &summary, None);
+            }
+            let (summary, before) = archive::import(&data, lines, replace).await?;
             say(out, "imported", &data, &summary, before.as_deref())
         }
         Deed::Export { out: file } => export(source(&data, by).await?, file, out).await,

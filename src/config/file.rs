@@ -42,7 +42,7 @@ pub(super) fn parse<'t>(source: Source<'t>, faults: &mut Faults) -> DeTable<'t> 
 
 impl File {
     /// Each is a flag and a variable too.
-    pub(super) const KEYS: [&'static str; 11] = [
+    pub(super) const KEYS: [&'static str; 12] = [
         "socket",
         "listen",
         "listen_names",
@@ -53,6 +53,7 @@ impl File {
         "person_window",
         "decline_stands",
         "keep",
+        "store",
         "log",
     ];
 

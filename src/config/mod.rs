@@ -17,6 +17,7 @@
 //! | `--person-window`  | `ASKWAY_PERSON_WINDOW`  | `person_window`  | `60s`                                |
 //! | `--decline-stands` | `ASKWAY_DECLINE_STANDS` | `decline_stands` | `24h`                                |
 //! | `--keep`           | `ASKWAY_KEEP`           | `keep`           | `30d`                                |
+//! | `--store`          | `ASKWAY_STORE`          | `store`          | `folder`                             |
 //! | `--log`            | `ASKWAY_LOG`            | `log`            | `warn,askway=info`                   |
 //!
 //! Every one of these keys of the file is a string. Its tables, `[route.NAME]` and `[group.NAME]`, say
@@ -29,10 +30,12 @@ mod file;
 mod listen;
 mod notify;
 mod routes;
+mod store;
 
 pub use bounds::Limits;
 pub use listen::{Listen, Tls};
 pub use notify::{Argument, Hook, Placeholder};
+pub use store::{KeptIn, Url};
 
 use crate::ask::{Plans, Span, limits};
 use crate::cli::{length_of_time, place};
@@ -93,6 +96,10 @@ pub struct Args {
     /// [default: 30d]
     #[arg(long, value_name = "LENGTH", value_parser = keep)]
     pub keep: Option<Span>,
+    /// Where it is kept: in a file in the data folder, or in a database that several daemons share
+    /// [env: ASKWAY_STORE] [default: folder]
+    #[arg(long, value_name = "folder|postgres://...", value_parser = store::read)]
+    pub store: Option<KeptIn>,
     /// What to log, on stderr [env: ASKWAY_LOG] [default: warn,askway=info]
     #[arg(long, value_name = "LEVELS", value_parser = log)]
     pub log: Option<String>,
@@ -128,6 +135,8 @@ pub struct Config {
     pub keep: Span,
     /// What is run to tell people that an ask waits on them.
     pub notify: Option<Hook>,
+    /// Where it is kept.
+    pub store: KeptIn,
     /// What to log: directives of tracing's filter.
     pub log: String,
 }
@@ -181,6 +190,7 @@ impl Config {
             decline_stands: Some(limits::DECLINE_STANDS),
             keep: limits::KEEP,
             notify: None,
+            store: KeptIn::Folder,
             log: LOG.to_owned(),
         }
     }
@@ -221,6 +231,8 @@ impl Config {
         let decline_stands =
             told.or(args.decline_stands, "ASKWAY_DECLINE_STANDS", "decline_stands", decline_stands);
         let keep = told.or(args.keep, "ASKWAY_KEEP", "keep", keep);
+        store::typed(args.store.as_ref(), &mut told.faults);
+        let store = args.store.or_else(|| told.secret("ASKWAY_STORE", "store", store::read));
         let log = told.or(args.log, "ASKWAY_LOG", "log", log);
 
         let mut faults = told.faults;
@@ -250,6 +262,7 @@ impl Config {
             person_window: person_window.unwrap_or(otherwise.person_window),
             decline_stands: decline_stands.unwrap_or(otherwise.decline_stands),
             keep: keep.unwrap_or(otherwise.keep),
+            store: store.unwrap_or_default(),
             log: log.unwrap_or(otherwise.log),
             data: otherwise.data,
         })
@@ -280,6 +293,21 @@ impl<V: Fn(&str) -> Option<OsString>> Told<'_, V> {
         let typed = typed.map(|path| (format!("--{}", key.replace('_', "-")), path));
         let variable = format!("ASKWAY_{}", key.to_uppercase());
         typed.or_else(|| self.say(&variable, key, listen::path))
+    }
+
+    /// The same of what no fault may repeat.
+    fn secret<T>(
+        &mut self,
+        variable: &str,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let shown = self.faults.0.len();
+        let found = self.say(variable, key, read).map(|(_, value)| value);
+        for fault in &mut self.faults.0[shown..] {
+            fault.message.truncate(fault.message.find("; it is `").unwrap_or(fault.message.len()));
+        }
+        found
     }
 
     /// The value of `variable`, else of `key` in the file, with its place; none where neither says

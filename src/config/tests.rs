@@ -143,6 +143,29 @@ fn every_key_stands_in_the_table_of_this_module_and_of_the_readme() {
 }
 
 #[test]
+fn where_it_is_kept_is_said_without_its_password() {
+    let secret = "postgres://askway:hunter2@db.lan:5432/asks?sslmode=disable";
+    let folder = folder(&format!("store = \"{secret}\"\n"));
+    let config = load(folder.path(), Args::default(), &[]).unwrap();
+    let KeptIn::Postgres(url) = &config.store else { panic!("{:?}", config.store) };
+    assert_eq!(url.expose(), secret);
+    assert_eq!(url.to_string(), "postgres://db.lan:5432/asks");
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let typed = |text: &str| {
+        let args = Args { store: Some(store::read(text).unwrap()), ..Args::default() };
+        load(folder.path(), args, &[("ASKWAY_STORE", "postgres:///other")])
+    };
+    let faults = typed(secret).expect_err("it is refused").to_string();
+    assert!(faults.contains("ASKWAY_STORE") && !faults.contains("hunter2"), "{faults}");
+    assert!(typed("postgres:///d?password=hunter2").is_err());
+    assert_eq!(typed("folder").map(|config| config.store), Ok(KeptIn::Folder));
+    let bare = tempfile::tempdir().unwrap();
+    let bad = load(bare.path(), Args::default(), &[("ASKWAY_STORE", "mysql://a:hunter2@b/c")]);
+    let faults = bad.expect_err("it is none").to_string();
+    assert_eq!(faults, "ASKWAY_STORE: must be folder, or postgres://USER@HOST/DATABASE");
+}
+
+#[test]
 fn a_socket_whose_path_is_too_long_says_what_to_type() {
     let folder = folder("");
     let long = Args { socket: Some(format!("/{}", "x".repeat(107)).into()), ..Args::default() };

@@ -171,6 +171,48 @@ fn boot_clock() -> rustix::time::ClockId {
     rustix::time::ClockId::Monotonic
 }
 
+/// A store's time: as it was said last, and counted on by the machine's boot clock until it is said
+/// again. The machine's wall clock is never looked at, and all who share the store are at one time.
+pub struct Following {
+    machine: Arc<dyn Source>,
+    said: Mutex<Said>,
+}
+
+struct Said {
+    time: Timestamp,
+    since_boot: u64,
+}
+
+impl Following {
+    /// By what the store says now.
+    pub fn new(machine: Arc<dyn Source>, time: Timestamp) -> Self {
+        let since_boot = machine.read().since_boot;
+        Self { machine, said: Mutex::new(Said { time, since_boot }) }
+    }
+
+    /// The store has said what time it is. What it took to say so is not added: this is late by that
+    /// much, and never early.
+    pub fn set(&self, time: Timestamp) {
+        let since_boot = self.machine.read().since_boot;
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said { time, since_boot };
+    }
+}
+
+#[async_trait]
+impl Source for Following {
+    fn read(&self) -> Reading {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = self.machine.read().since_boot.saturating_sub(said.since_boot);
+        let wall = said.time + Span::from_millis(passed);
+        // To whoever shares it the store is one machine that is never booted: its mark is anybody's.
+        Reading { wall, boot: "the store".to_owned(), since_boot: wall.as_millis() }
+    }
+
+    async fn pause(&self, wait: Duration) {
+        self.machine.pause(wait).await;
+    }
+}
+
 /// Clocks that a test sets. Waits end when it does.
 #[derive(Debug)]
 pub struct Manual {
@@ -274,6 +316,31 @@ mod tests {
         manual.advance(Span::from_secs(5));
         let restarted = Clock::resume(manual, Some(&clock.mark()));
         assert_eq!(restarted.now().awake_since, ended);
+    }
+
+    #[test]
+    fn a_stores_time_is_one_for_all_whatever_their_machines_say() {
+        let time = Timestamp::from_millis(5_000_000);
+        let replica = |wall| {
+            let machine = Manual::at(wall);
+            let following = Arc::new(Following::new(machine.clone(), time));
+            (machine, following)
+        };
+        let (one, first) = replica(START);
+        let (other, second) = replica(START + Span::from_hours(1));
+        let clock = Clock::resume(first.clone(), None);
+        assert_eq!(clock.now().time, time);
+        one.advance(Span::from_secs(3));
+        let mark = clock.mark();
+        assert_eq!(mark.service, time + Span::from_secs(3));
+        other.set(|reading| reading.wall = Timestamp::from_millis(0));
+        second.set(time + Span::from_secs(4));
+        let joined = Clock::resume(second.clone(), Some(&mark));
+        assert_eq!(joined.now().time, time + Span::from_secs(4));
+        second.set(time);
+        assert_eq!(joined.now().time, time + Span::from_secs(4), "it never goes back");
+        second.set(time + Span::from_secs(6));
+        assert_eq!(joined.now().time, time + Span::from_secs(6));
     }
 
     #[test]

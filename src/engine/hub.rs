@@ -6,7 +6,7 @@
 
 use crate::ask::{AskId, Namespace, SessionId};
 use crate::session::SecretHash;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -22,6 +22,22 @@ pub enum Topic {
     Namespace(Namespace),
     /// A token: its streams are cut when it is good no more.
     Credential(SecretHash),
+}
+
+impl Topic {
+    /// Its number, the same in every process: how others who share the store are told of it. Two topics
+    /// of one number cost a look that finds nothing new.
+    pub fn hint(&self) -> u64 {
+        let (kind, name) = match self {
+            Topic::Ask(id) => (1, id.to_bytes().to_vec()),
+            Topic::Session(id) => (2, id.to_bytes().to_vec()),
+            Topic::Namespace(namespace) => (3, namespace.as_str().as_bytes().to_vec()),
+            Topic::Credential(secret) => (4, secret.to_bytes().to_vec()),
+        };
+        // FNV-1a.
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        std::iter::once(kind).chain(name).fold(0xcbf2_9ce4_8422_2325, mix)
+    }
 }
 
 /// All topics that somebody waits on. Cheap to clone; the clones are one hub.
@@ -78,6 +94,14 @@ impl Hub {
         let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         let watched = topics.into_iter().filter_map(|topic| known.get(topic));
         watched.for_each(|watched| watched.place.wake());
+    }
+
+    /// Wakes whoever waits on a topic of one of these numbers.
+    pub fn wake_hinted(&self, hints: &[u64]) {
+        let hints: HashSet<u64> = hints.iter().copied().collect();
+        let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = known.iter().filter(|(topic, _)| hints.contains(&topic.hint()));
+        watched.for_each(|(_, watched)| watched.place.wake());
     }
 
     /// Wakes everybody: after the store was away.

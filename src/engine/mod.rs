@@ -26,6 +26,7 @@ mod notices;
 mod on_asks;
 mod on_roster;
 mod on_sessions;
+mod others;
 mod purge;
 pub mod request;
 mod revoke;
@@ -118,6 +119,10 @@ impl Engine {
         notifier: Option<Arc<dyn Notifier>>,
         writer: WriterOn,
     ) -> Result<Self, Fault> {
+        // Where the store has a time, it is the service's: one for all who share it.
+        let time = store.time().await?;
+        let following = time.map(|time| Arc::new(clock::Following::new(source.clone(), time)));
+        let source = following.clone().map_or(source, |following| following);
         let mark = match store.load(&[Key::Clock]).await?.pop().flatten() {
             Some(Record::Clock(mark)) => Some(mark),
             _ => None,
@@ -142,8 +147,11 @@ impl Engine {
             marking: tokio::sync::Mutex::new(()),
         });
         let engine = Engine { asks, others, shared: shared.clone() };
-        holds::take_up(&engine).await?;
-        hosts::take_up(&engine).await?;
+        // Of a store that is shared, what is held or watched may be so at another replica.
+        if following.is_none() {
+            holds::take_up(&engine).await?;
+            hosts::take_up(&engine).await?;
+        }
         writer::spawn(writer, shared.clone(), asks_waiting, others_waiting);
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });
@@ -154,6 +162,11 @@ impl Engine {
             engine.help(|engine| async move { notices::run(&engine, notifier).await });
         }
         engine.help(|engine| async move { writer::keep_time(&engine.shared).await });
+        if let Some(following) = following {
+            engine.help(|engine| async move { others::follow(&engine, &following).await });
+            engine.help(|engine| async move { others::hear(&engine).await });
+            engine.help(|engine| async move { others::look(&engine).await });
+        }
         shared.helpers.close();
         Ok(engine)
     }

@@ -5,7 +5,7 @@ use super::batch::{Decided, run_batch};
 use super::hub::Topic;
 use super::request::{Reply, Request};
 use super::world::World;
-use super::{Shared, Waiting, topics_of_ask, topics_of_session};
+use super::{Shared, Waiting, others, topics_of_ask, topics_of_session};
 use crate::ask::{Now, Span, limits};
 use crate::error::Error;
 use crate::store::{Batch, Change, Committed, Fault, Record};
@@ -207,6 +207,7 @@ fn wake(shared: &Shared, (topics, to_sweep): &(HashSet<Topic>, bool)) {
         shared.to_sweep.notify_one();
     }
     shared.hub.wake(topics);
+    others::tell(shared, topics);
     shared.deadline_moved.notify_one();
     shared.notices_moved.notify_one();
 }

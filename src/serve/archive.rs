@@ -7,6 +7,7 @@
 
 use super::folder::{self, Lock};
 use super::{CannotServe, kept, lock_file};
+use crate::config::Url;
 use crate::store::export::{Export, Header, Import, Imported};
 use crate::store::redb::{Checked, Redb};
 use crate::store::snapshot::Counts;
@@ -18,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 use tokio_stream::{Stream, StreamExt};
 
@@ -136,6 +138,36 @@ pub async fn import(
     let (file, summary) = make(lines, &data.join(kept::STORE), |_| None).await?;
     let before = kept::put(data, file, &summary.incarnation)?;
     Ok((summary, before))
+}
+
+/// The same into the database at `url`, which holds nothing yet and becomes the folder's store. The bytes
+/// told are those of the lines.
+///
+/// # Errors
+///
+/// When a daemon has the folder, the database cannot be reached or holds something, or the lines are not
+/// whole: what was read of them before that is there then.
+pub async fn import_shared(data: &Path, url: &Url, lines: Lines) -> Result<Summary, CannotServe> {
+    folder::private(data)?;
+    let _lock = lock(data)?;
+    let (place, empty) = (url.to_string(), "drop schema askway cascade");
+    let store: Arc<dyn Store> = Arc::new(kept::open_shared(data, url).await?);
+    let first = async { store.snapshot().await?.next(1).await };
+    if !first.await.map_err(|fault| of_fault(Path::new(&place), &fault))?.is_empty() {
+        let message = format!("{place} holds something already");
+        return Err(CannotServe::new(message).next("name another database in ASKWAY_STORE"));
+    }
+    let (bytes, filled) = (Arc::new(AtomicU64::new(0)), store.clone());
+    let read = bytes.clone();
+    let lines = lines.map(move |piece| {
+        let length = piece.as_ref().map_or(0, Vec::len);
+        read.fetch_add(length as u64, Ordering::Relaxed);
+        piece
+    });
+    let imported = fill(|_| Ok(filled), Box::pin(lines)).await;
+    let imported = imported.map_err(|cannot| cannot.next(format!("{empty} there, then again")))?;
+    let bytes = bytes.load(Ordering::Relaxed);
+    Ok(Summary { counts: imported.counts, bytes, incarnation: store.incarnation() })
 }
 
 /// Fills a new file beside `place`, of the incarnation given or of a new one, and looks it over.

@@ -3,7 +3,9 @@
 
 use super::folder::{read_line, write_line};
 use super::{CannotServe, store_failed};
+use crate::config::Url;
 use crate::store::Store;
+use crate::store::postgres::Postgres;
 use crate::store::redb::Redb;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -30,6 +32,29 @@ pub fn open(data: &Path) -> Result<Redb, CannotServe> {
     match known {
         Some(known) if known != store.incarnation() => {
             Err(gone(&path, "is not the store that was here", &note))
+        }
+        Some(_) => Ok(store),
+        None => write_line(&note, &store.incarnation()).map(|()| store),
+    }
+}
+
+/// The store in the database at `url`; the folder `data` has the note of it, as of one of its own. Needs
+/// the lock.
+///
+/// # Errors
+///
+/// When it cannot be reached, or is not the one that was there before.
+pub async fn open_shared(data: &Path, url: &Url) -> Result<Postgres, CannotServe> {
+    let note = data.join(NOTE);
+    let known = read_line(&note)?;
+    let store = Postgres::open(url.expose()).await.map_err(|fault| {
+        CannotServe::new(format!("{url}: {fault}"))
+            .because("STORE_UNAVAILABLE")
+            .next("look at the database and at ASKWAY_STORE, then start again")
+    })?;
+    match known {
+        Some(known) if known != store.incarnation() => {
+            Err(gone(Path::new(&url.to_string()), "is not the store that was here", &note))
         }
         Some(_) => Ok(store),
         None => write_line(&note, &store.incarnation()).map(|()| store),

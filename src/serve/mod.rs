@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   folder ── lock ── store ── service ── tokens ── socket, loopback ── grpc
-//!   made      one     redb     engine     installed   bound, then the addresses are known
+//!   made      one     redb,    engine     installed   bound, then the addresses are known
 //!   0700      daemon
 //! ```
 //!
@@ -20,10 +20,11 @@ pub use folder::{Holder, Lock};
 
 use crate::ask::{HostName, PersonName, Policy, Terms};
 use crate::cli::place;
-use crate::config::{Config, Listen};
+use crate::config::{Config, KeptIn, Listen};
 use crate::grpc::{self, Listeners, Manner};
 use crate::service::{LOCAL_HOST, Service, Settings};
 use crate::session::{Kind, Principal};
+use crate::store::Store;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -86,8 +87,16 @@ impl Daemon {
         lock.say(&holder)?;
 
         let manner = manner(config)?;
-        let path = config.data.join(kept::STORE);
-        let store = kept::open(&config.data)?;
+        let (place, store): (_, Arc<dyn Store>) = match &config.store {
+            KeptIn::Folder => {
+                let place = config.data.join(kept::STORE).display().to_string();
+                (place, Arc::new(kept::open(&config.data)?))
+            }
+            KeptIn::Postgres(url) => {
+                let store = kept::open_shared(&config.data, url).await?;
+                (url.to_string(), Arc::new(store))
+            }
+        };
         let terms = Terms {
             person_window: config.person_window,
             decline_stands: config.decline_stands.unwrap_or_default(),
@@ -107,8 +116,8 @@ impl Daemon {
             notifier: hook::of(config),
             ..Settings::default()
         };
-        let started = Service::start(Arc::new(store), settings).await;
-        let service = started.map_err(|error| store_failed(&path, &error))?;
+        let started = Service::start(store, settings).await;
+        let service = started.map_err(|error| store_failed(Path::new(&place), &error))?;
         install(&service, config).await?;
 
         let (socket, unix) = Socket::bind(config).await?;

@@ -325,7 +325,7 @@ pub fn earliest(
 }
 
 /// The first and the last id whose spelling begins with `prefix`; none when no id's does.
-fn spelled_between(prefix: &str) -> Option<(AskId, AskId)> {
+pub(super) fn spelled_between(prefix: &str) -> Option<(AskId, AskId)> {
     let begun = if AskId::PREFIX.starts_with(prefix) { AskId::PREFIX } else { prefix };
     let missing = (AskId::PREFIX.len() + names::ID_CHARS).checked_sub(begun.len())?;
     if missing == 0 {
@@ -338,7 +338,7 @@ fn spelled_between(prefix: &str) -> Option<(AskId, AskId)> {
 }
 
 /// An id's stored form as it is spelled, or back.
-fn swap(id: [u8; 12]) -> [u8; 12] {
+pub(super) fn swap(id: [u8; 12]) -> [u8; 12] {
     let mut swapped = [0; 12];
     swapped[..6].copy_from_slice(&id[6..]);
     swapped[6..].copy_from_slice(&id[..6]);

@@ -10,14 +10,18 @@ pub mod export;
 mod fault;
 pub mod index;
 pub mod mem;
+pub mod postgres;
 pub mod record;
 pub mod redb;
+mod scope;
 pub mod snapshot;
 pub mod suite;
 
+pub use scope::{Listing, Scope, SessionScope};
+
 use crate::ask::{
-    Ask, AskId, ContentDigest, Event, HostName, Namespace, PersonName, RequestId, SessionId,
-    SessionRef, StandingNo, Timestamp, TokenId, Twin, WorkId,
+    Ask, AskId, ContentDigest, Event, Namespace, RequestId, SessionId, StandingNo, Timestamp,
+    TokenId, Twin, WorkId,
 };
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
@@ -89,6 +93,29 @@ pub trait Store: Send + Sync + 'static {
     /// The asks whose spelled id begins with `prefix` (with its `ask_`), among the open, the unread
     /// and those settled lately; at most `limit`, in any order.
     async fn resolve(&self, prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
+
+    /// The present, where the store says what that is: several processes share it then, and none goes
+    /// by a clock of its own.
+    async fn time(&self) -> Result<Option<Timestamp>, Fault> {
+        Ok(None)
+    }
+
+    /// Tells the others who share the store what was committed, soon, and perhaps never.
+    fn tell(&self, _hints: &[u64]) {}
+
+    /// What others have told since the last call; for ever where nobody shares it.
+    async fn heard(&self) -> Heard {
+        std::future::pending().await
+    }
+}
+
+/// What was heard of others who share a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something may have changed at these: their numbers are the engine's.
+    Hints(Vec<u64>),
+    /// Anything may have changed, and was perhaps not told.
+    Everything,
 }
 
 /// A stretch of records.
@@ -306,71 +333,6 @@ pub enum Committed {
     Done,
     /// Something it rests on has changed: load and decide again. Nothing of it was kept.
     Conflict,
-}
-
-/// Which asks to list. Only open ones and those with something unread are listed at all.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// Open, waiting on this session.
-    WaitingOnSession(SessionId),
-    /// Waiting on this session, or undeliverable and it, the sender, has yet to be told.
-    InboxOf(SessionId),
-    /// Open, waiting on this person.
-    WaitingOnPerson(Namespace, PersonName),
-    /// Filed by this session, open or with something unread.
-    AskedBy(SessionId),
-    /// Open, and known to this session: see [`Ask::is_visible_to`].
-    VisibleTo(SessionRef),
-    /// Of this host's sessions, open or with something unread.
-    OfHost(Namespace, HostName),
-    /// Open, of works under this root.
-    Tree(WorkId),
-    /// Open, in this namespace.
-    Open(Namespace),
-    /// Open, in this namespace, waiting on people.
-    OnPeople(Namespace),
-    /// Open, in this namespace, and people could not be told of it when that was last tried.
-    Untold(Namespace),
-}
-
-/// A stretch of a list of asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// Each with its revision, oldest first.
-    pub asks: Vec<(AskId, u64)>,
-    /// How many the scope has in all.
-    pub total: usize,
-}
-
-/// Which sessions to list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionScope {
-    /// All of this namespace.
-    Namespace(Namespace),
-    /// This one and those it enrolled.
-    Family(SessionId),
-    /// Those that still have asks to be moved after a pause or an end.
-    ToSweep,
-    /// The active ones that were ever held.
-    Held,
-    /// The paused ones that their host would wake.
-    Asleep,
-}
-
-impl SessionScope {
-    /// Whether a session is of it.
-    pub fn has(&self, session: &Session) -> bool {
-        match self {
-            SessionScope::Namespace(namespace) => session.namespace == *namespace,
-            SessionScope::Family(head) => {
-                let parent = session.parent.as_ref();
-                session.id == *head || parent.is_some_and(|parent| parent.session == *head)
-            }
-            SessionScope::ToSweep => session.sweep,
-            SessionScope::Held => session.held && session.is_active(),
-            SessionScope::Asleep => session.is_asleep(),
-        }
-    }
 }
 
 /// Why a store did not do it. Whether a commit took effect is then unknown: load and look.

@@ -20,6 +20,7 @@ mod races;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod records;
+mod replicas;
 mod routes;
 #[path = "../shared/rows.rs"]
 mod rows;

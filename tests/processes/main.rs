@@ -18,6 +18,7 @@ mod prompts;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod readme;
+mod replicas;
 #[path = "../shared/rows.rs"]
 mod rows;
 mod rules;

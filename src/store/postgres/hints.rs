@@ -1,0 +1,190 @@
+//! Hints between the processes that share a database: what was committed is told in batches after the
+//! commit, by NOTIFY; inside the commit it would put all of them in one line. A hint that is lost delays
+//! and loses nothing: whoever watches looks again by itself after a while.
+
+use super::connect::Place;
+use super::trouble::fault;
+use crate::store::{Fault, Heard};
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_postgres::{AsyncMessage, Client};
+
+/// How long what is to be told is gathered: a hundred notifications a second at most, from each process.
+const GATHER: Duration = Duration::from_millis(10);
+/// How long after a failed connection the next is tried.
+const AGAIN: Duration = Duration::from_millis(500);
+/// Hints in one notification: PostgreSQL takes 8,000 bytes.
+const IN_ONE: usize = 400;
+/// More than this at once is everything.
+const AT_MOST: usize = 4_000;
+
+const CHANNEL: &str = "askway";
+const EVERYTHING: &str = "*";
+
+/// What is to be told, and what was heard.
+pub(super) struct Hints {
+    me: String,
+    out: Gathered,
+    heard: Gathered,
+}
+
+#[derive(Default)]
+struct Gathered {
+    kept: Mutex<Kept>,
+    more: Notify,
+}
+
+#[derive(Default)]
+struct Kept {
+    all: bool,
+    hints: BTreeSet<u64>,
+}
+
+impl Gathered {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, hints: impl IntoIterator<Item = u64>) {
+        let mut kept = self.kept();
+        if !kept.all {
+            kept.hints.extend(hints);
+            kept.all = kept.hints.len() > AT_MOST;
+        }
+        drop(kept);
+        self.more.notify_one();
+    }
+
+    fn add_all(&self) {
+        self.kept().all = true;
+        self.more.notify_one();
+    }
+
+    fn take(&self) -> Option<Heard> {
+        let kept = std::mem::take(&mut *self.kept());
+        match kept {
+            Kept { all: true, .. } => Some(Heard::Everything),
+            Kept { hints, .. } if hints.is_empty() => None,
+            Kept { hints, .. } => Some(Heard::Hints(hints.into_iter().collect())),
+        }
+    }
+
+    async fn next(&self) -> Heard {
+        loop {
+            let more = self.more.notified();
+            if let Some(heard) = self.take() {
+                return heard;
+            }
+            more.await;
+        }
+    }
+}
+
+impl Hints {
+    pub fn new() -> Result<Self, Fault> {
+        let me = super::random_name()?;
+        Ok(Self { me, out: Gathered::default(), heard: Gathered::default() })
+    }
+
+    /// Tells the others, soon.
+    pub fn tell(&self, hints: &[u64]) {
+        self.out.add(hints.iter().copied());
+    }
+
+    /// What others have told since the last time.
+    pub async fn heard(&self) -> Heard {
+        self.heard.next().await
+    }
+
+    /// Takes in a notification: who sent it, and what.
+    fn take_in(&self, payload: &str) {
+        let mut words = payload.split(' ');
+        if words.next() == Some(self.me.as_str()) {
+            return;
+        }
+        for word in words {
+            match u64::from_str_radix(word, 16) {
+                Ok(hint) => self.heard.add([hint]),
+                Err(_) => self.heard.add_all(),
+            }
+        }
+    }
+
+    fn payloads(&self, heard: &Heard) -> Vec<String> {
+        match heard {
+            Heard::Everything => vec![format!("{} {EVERYTHING}", self.me)],
+            Heard::Hints(hints) => {
+                let spelled = |some: &[u64]| {
+                    let words: Vec<_> = some.iter().map(|hint| format!("{hint:x}")).collect();
+                    format!("{} {}", self.me, words.join(" "))
+                };
+                hints.chunks(IN_ONE).map(spelled).collect()
+            }
+        }
+    }
+}
+
+/// Sends for ever. What could not be sent becomes *everything* once a connection is there again.
+pub(super) async fn send(place: Place, hints: Arc<Hints>) {
+    let mut client: Option<Client> = None;
+    loop {
+        let first = hints.out.next().await;
+        tokio::time::sleep(GATHER).await;
+        let rest = hints.out.take();
+        let mut payloads = hints.payloads(&first);
+        payloads.extend(rest.iter().flat_map(|rest| hints.payloads(rest)));
+        if client.as_ref().is_none_or(Client::is_closed) {
+            client = match place.open().await {
+                Ok((client, connection)) => {
+                    tokio::spawn(connection);
+                    Some(client)
+                }
+                Err(_) => None,
+            };
+        }
+        let sent = match &client {
+            Some(client) => {
+                let sql = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
+                client.execute(sql, &[&CHANNEL, &payloads]).await.is_ok()
+            }
+            None => false,
+        };
+        if !sent {
+            client = None;
+            hints.out.add_all();
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+}
+
+/// Listens for ever, on a connection of its own. Whatever came while there was none was missed, so each
+/// new one begins with *everything*.
+pub(super) async fn listen(place: Place, hints: Arc<Hints>) {
+    loop {
+        if let Err(why) = listen_once(&place, &hints).await {
+            tracing::warn!(%why, "others are not heard now; what is watched is looked at every few seconds");
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+async fn listen_once(place: &Place, hints: &Arc<Hints>) -> Result<(), Fault> {
+    let (client, mut connection) = place.open().await?;
+    let taking = hints.clone();
+    let driven = tokio::spawn(async move {
+        loop {
+            match poll_fn(|cx| connection.poll_message(cx)).await {
+                Some(Ok(AsyncMessage::Notification(told))) => taking.take_in(told.payload()),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(fault(&error)),
+                None => return Ok(()),
+            }
+        }
+    });
+    client.batch_execute("listen askway").await.map_err(|error| fault(&error))?;
+    hints.heard.add_all();
+    driven.await.unwrap_or(Ok(()))
+}
