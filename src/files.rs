@@ -6,7 +6,7 @@
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::process::geteuid;
+use rustix::process::{getegid, geteuid};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -17,6 +17,8 @@ use std::{error, fmt};
 pub const OTHERS: u32 = 0o077;
 /// Bits of a mode that let anybody but the owner write.
 pub const OTHERS_WRITE: u32 = 0o022;
+/// The bit of a mode that lets anybody at all write.
+const EVERYBODY_WRITES: u32 = 0o002;
 /// Bytes read of a file of one line, a token or the name of a store: more than any has.
 pub const LINE_BYTES: u64 = 256;
 /// Bytes read of a file of certificates or a key: a system's whole store of authorities fits.
@@ -95,9 +97,17 @@ pub fn open_as(path: &Path, kind: Kind, options: &mut OpenOptions) -> Result<Fil
     match mode {
         _ if !is_ours => Err(Unfit::Foreign(found.uid())),
         _ if is_secret && mode & OTHERS != 0 => Err(Unfit::Readable(mode)),
-        _ if mode & OTHERS_WRITE != 0 => Err(Unfit::Writable(mode)),
+        _ if is_writable(mode, is_secret, found.gid()) => Err(Unfit::Writable(mode)),
         _ => Ok(file),
     }
+}
+
+/// Whether anybody but the user may write to a file of this mode and group. The user's own group may,
+/// where it holds no secret: many systems give each user one, in which nobody else is, and make files for
+/// both; what lies in the data folder no group gets at.
+fn is_writable(mode: u32, is_secret: bool, group: u32) -> bool {
+    let is_own_group = !is_secret && group == getegid().as_raw();
+    mode & (if is_own_group { EVERYBODY_WRITES } else { OTHERS_WRITE }) != 0
 }
 
 /// All of the file at `path`, at most `most` bytes.
@@ -182,13 +192,16 @@ mod tests {
             (0o400, [true; 5]),
             (0o644, [false, true, true, false, true]),
             (0o640, [false, true, true, false, true]),
-            (0o620, [false; 5]),
+            (0o620, [false, true, true, false, true]),
             (0o602, [false; 5]),
             (0o666, [false; 5]),
         ] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             assert_eq!(fit(&path), expected, "{mode:o}");
         }
+        assert!(!is_writable(0o660, false, getegid().as_raw()), "the user's own group");
+        assert!(is_writable(0o660, false, getegid().as_raw() + 1), "another one");
+        assert!(is_writable(0o660, true, getegid().as_raw()), "a secret");
     }
 
     /// Root's where the test is not root's, else one that is given to somebody.
