@@ -1,6 +1,6 @@
 //! Who calls, and which daemon: found once, before a verb runs.
 
-use super::{Failure, agents, place, shown};
+use super::{Exit, Failure, agents, place, shown};
 use crate::ask::PersonName;
 use crate::client::{Address, Client};
 use crate::grpc::v1;
@@ -85,7 +85,29 @@ impl Context {
         self.person().filter(|_| self.marker.is_none() || self.is_named)
     }
 
-    /// The same, knowing the name of whoever's own token it is: what was shown to whom is noted by
+    /// Whether a person looks who may say that they were shown something.
+    ///
+    /// # Errors
+    ///
+    /// Where a session calls, or an agent runs it and no person is named.
+    pub(super) fn must_look(&self) -> Result<(), Failure> {
+        match (self.onlooker(), self.marker) {
+            (Some(_), _) => Ok(()),
+            (None, Some(marker)) if !self.is_session => Err(agents::refused(marker)),
+            (None, _) => {
+                let message = "a session is no person who is shown something";
+                Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
+                    .then("the same without --seen"))
+            }
+        }
+    }
+
+    /// Whether the caller is a person by the token of the data folder alone.
+    pub(super) fn is_by_the_folder(&self) -> bool {
+        !self.is_session && !self.has_own_token
+    }
+
+    /// As it is, knowing the name of whoever's own token it is: what was shown to whom is noted by
     /// name.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `askway decline`: a person says no.
 
 use super::typed::Why;
-use super::{Context, Exit, Failure, Out, receipt};
+use super::{Context, Exit, Failure, Out, receipt, shell};
 use crate::ask::text::brief;
 use crate::grpc::v1;
 
@@ -24,8 +24,9 @@ pub struct Args {
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     if context.is_session {
         let message = "only a person declines; a session moves the ask on to one";
+        let typed_id = shell::word_or(&args.why.id, "ID");
         return Err(Failure::new(Exit::Refused, "WRONG_PRINCIPAL", message)
-            .then(format!("askway escalate {} -m TEXT", args.why.id)));
+            .then(format!("askway escalate {typed_id} -m TEXT")));
     }
     let ask = context.read(&args.why.id).await?;
     let (content_digest, is_known) = context.bound_to(args.digest, &ask);

@@ -3,7 +3,7 @@
 
 use super::render::{human, json};
 use super::typed::{self, Intent};
-use super::{Context, Exit, Failure, Out, receipt};
+use super::{Context, Exit, Failure, Out, receipt, shell};
 use crate::client::Client;
 use crate::grpc::convert::delivery_id;
 use crate::grpc::v1;
@@ -192,8 +192,9 @@ fn tell(taken: &v1::TakeDeliveriesResponse, out: &mut Out) -> Result<(), Failure
     }
     out.flush()?;
     if let Some(last) = taken.deliveries.last() {
-        let (id, lease) = (&last.id, &last.lease_token);
-        out.note(&format!("next: askway deliveries ack {id} --lease {lease}"));
+        let typed_lease = shell::word_or(&last.lease_token, "LEASE");
+        let id = &last.id;
+        out.note(&format!("next: askway deliveries ack {id} --lease {typed_lease}"));
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! How a verb ends: the exit codes that others script against, and failures with what to type next.
 
+use super::help::verbs_there_are;
 use super::place;
 use crate::client::ClientError;
 use crate::grpc::v1;
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ErrorKind};
 use std::fmt;
 use std::process::ExitCode;
 use tonic::Code;
@@ -124,6 +125,10 @@ impl Failure {
             true => "a verb is missing".to_owned(),
             false => message.join(" "),
         };
+        let message = match error.kind() {
+            ErrorKind::InvalidSubcommand => format!("{message}; {}", verbs_there_are(verb)),
+            _ => message,
+        };
         Self::usage(message).then(next)
     }
 }
@@ -147,26 +152,26 @@ impl From<ClientError> for Failure {
         let first = matches.and_then(|all| all.split(',').map(str::trim).find(|id| !id.is_empty()));
         let next = match reason.as_str() {
             "BAD_CERTIFICATE" => {
-                let var = place::CA_VAR;
-                Some(format!("export {var}=FILE, with the authority of the daemon's certificate"))
+                let variable = place::CA_VAR;
+                Some(format!(
+                    "export {variable}=FILE, with the authority of the daemon's certificate"
+                ))
             }
             // A daemon that takes only who has a certificate closes without a word.
             "NO_DAEMON" if place::is_with_tls() => Some(format!(
-                "export {}=FILE {}=FILE, if the daemon asks for a certificate; or askway serve, if \
-                 none runs",
-                place::CLIENT_CERT_VAR,
-                place::CLIENT_KEY_VAR
+                "export {cert}=FILE {key}=FILE, if the daemon asks for a certificate; or askway serve, \
+                 if none runs",
+                cert = place::CLIENT_CERT_VAR,
+                key = place::CLIENT_KEY_VAR
             )),
             "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
             "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
             "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),
-            "BAD_CREDENTIAL" | "NO_CREDENTIAL" => {
-                Some("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND".into())
-            }
+            "BAD_CREDENTIAL" | "NO_CREDENTIAL" => Some(place::against_a_bad_token().into()),
             "SESSION_ENDED" => Some("askway run --as NAME -- COMMAND".into()),
             "SESSION_PAUSED" => Some("askway run --resume SESSION -- COMMAND".into()),
             _ => match exit {
-                Exit::NotFound => Some("askway inbox --all".to_owned()),
+                Exit::NotFound => Some(where_to_look(&error.message).to_owned()),
                 Exit::Unavailable => Some("the same again, with the same --request-id".to_owned()),
                 Exit::Refused => Some("askway status".to_owned()),
                 Exit::Usage => Some("the same again with that put right".to_owned()),
@@ -187,6 +192,18 @@ impl From<ClientError> for Failure {
             message = format!("{message}: it could be any of {all}");
         }
         Self { exit, reason, message, fields: error.fields, next }
+    }
+}
+
+/// Which list has what the daemon says is not there: it names the kind first.
+fn where_to_look(message: &str) -> &'static str {
+    let kind = message.strip_prefix("no ").and_then(|rest| rest.split(' ').next());
+    match kind.unwrap_or_default() {
+        "person" => "askway person ls",
+        "session" => "askway session ls --all",
+        "token" => "askway token ls",
+        "namespace" => "askway status, for which there are; or the same with --new-namespace",
+        _ => "askway inbox --all",
     }
 }
 
@@ -304,6 +321,20 @@ mod tests {
         );
         assert_eq!(of("a person may not call Fly"), "a person may not call Fly");
         assert_eq!(of("words"), "words");
+    }
+
+    #[test]
+    fn what_is_not_there_is_looked_for_in_its_own_list() {
+        for (message, next) in [
+            ("no person bob", "askway person ls"),
+            ("no session ses_0", "askway session ls --all"),
+            ("no token tok_0", "askway token ls"),
+            ("no ask ask_0", "askway inbox --all"),
+            ("gone", "askway inbox --all"),
+        ] {
+            assert_eq!(where_to_look(message), next);
+        }
+        assert!(where_to_look("no namespace n2; how").ends_with("--new-namespace"));
     }
 
     #[test]

@@ -127,6 +127,23 @@ fn on_the_wire(answers: BTreeMap<String, AnswerInFile>) -> HashMap<String, v1::A
     answers.into_iter().map(|(id, answer)| (id, wire(answer))).collect()
 }
 
+/// An ask as a file holds it.
+///
+/// # Errors
+///
+/// Where the text is anything else, with the place.
+pub fn ask(text: &str) -> Result<AskFile, Failure> {
+    // What serde would say of a list of questions is about a struct that nobody knows.
+    if text.trim_start().starts_with('[') {
+        let message = "the file is not as it must be: must be an object: {\"questions\": [...]}";
+        return Err(Failure::usage(message).then(HOW));
+    }
+    from_json(text)
+}
+
+/// What to type against a file that is not as it must be.
+const HOW: &str = "the same verb with --help, for what the file holds";
+
 /// What a file's JSON says.
 ///
 /// # Errors
@@ -134,8 +151,7 @@ fn on_the_wire(answers: BTreeMap<String, AnswerInFile>) -> HashMap<String, v1::A
 /// Where it says something else, with the place.
 pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| {
-        Failure::usage(format!("the file is not as it must be: {error}"))
-            .then("the same verb with --help, for what the file holds")
+        Failure::usage(format!("the file is not as it must be: {error}")).then(HOW)
     })
 }
 
@@ -212,13 +228,21 @@ mod tests {
         assert_eq!((questions[1].id.as_str(), questions[1].multiple), ("two", true));
         for bad in [
             "",
-            "[]",
             r#"{"questions":[{"question":"Which?","option":[]}]}"#,
             r#"{"questions":[],"expire":"1"}"#,
         ] {
-            let failure = from_json::<AskFile>(bad).expect_err("it is bad");
+            let failure = ask(bad).expect_err("it is bad");
             assert!(failure.message.contains("line 1"), "{failure}");
         }
+    }
+
+    #[test]
+    fn a_list_of_questions_is_said_to_want_its_object() {
+        let failure = ask(r#" [{"question":"Which?"}]"#).expect_err("it is a list");
+        assert!(
+            failure.message.ends_with(r#"must be an object: {"questions": [...]}"#),
+            "{failure}"
+        );
     }
 
     #[test]

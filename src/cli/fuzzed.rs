@@ -11,7 +11,7 @@ use std::collections::HashMap;
 ///
 /// What whoever typed the verb would be told.
 pub fn questions(text: &str) -> Result<(Vec<v1::Question>, HashMap<String, v1::Answer>), String> {
-    let mut read: AskFile = file::from_json(text).map_err(|failure| failure.message)?;
+    let mut read: AskFile = file::ask(text).map_err(|failure| failure.message)?;
     let defaults = read.take_defaults();
     Ok((read.questions.into_iter().map(Into::into).collect(), defaults))
 }

@@ -1,7 +1,8 @@
 //! The program as clap knows it, with what stands below the flags of a verb.
 
-use super::Cli;
+use super::{Cli, Failure};
 use clap::CommandFactory;
+use std::io::Write;
 
 /// Below the verbs.
 pub(super) const PROGRAM: &str = "\
@@ -19,6 +20,25 @@ again, 130 interrupted.";
 /// is wrapped by whoever shows it, as wide as it is there.
 pub(super) fn command() -> clap::Command {
     whole_paragraphs(Cli::command())
+}
+
+/// Which verbs there are, below the verb of this name where it has some.
+pub(super) fn verbs_there_are(below: Option<&str>) -> String {
+    let program = command();
+    let found = below.and_then(|name| program.find_subcommand(name));
+    let parent = found.filter(|verb| verb.has_subcommands()).unwrap_or(&program);
+    let shown = parent.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let names: Vec<_> = shown.map(clap::Command::get_name).collect();
+    format!("there are {}", names.join(", "))
+}
+
+/// Says the same to whoever has read what clap says of a verb that there is not.
+pub(super) fn tell_verbs(failure: &Failure) {
+    let there_are = failure.message.rsplit_once("; ").map_or("", |(_, there_are)| there_are);
+    let command = failure.next.as_deref().unwrap_or("askway --help");
+    // Nobody is left to be told when stderr is gone.
+    let _ = writeln!(anstream::stderr(), "\n{there_are}");
+    let _ = writeln!(anstream::stderr(), "next: {command}");
 }
 
 fn whole_paragraphs(verb: clap::Command) -> clap::Command {
@@ -48,6 +68,21 @@ fn joined(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_types_a_verb_that_there_is_not_is_told_which_there_are() {
+        let of = |line: &[&str]| {
+            let line = ["askway"].iter().chain(line);
+            Failure::of_clap(&command().try_get_matches_from(line).expect_err("no verb"))
+        };
+        let failure = of(&["frobnicate"]);
+        assert!(failure.message.contains("inbox, show, log"), "{failure}");
+        assert!(!failure.message.contains("__"), "{failure}");
+        assert_eq!(failure.next.as_deref(), Some("askway --help"));
+        let failure = of(&["session", "frobnicate"]);
+        assert!(failure.message.ends_with("there are ls, end"), "{failure}");
+        assert_eq!(failure.next.as_deref(), Some("askway session --help"));
+    }
 
     #[test]
     fn help_is_wrapped_once_at_the_width_there_is() {

@@ -39,6 +39,7 @@ mod say;
 mod send_work;
 mod serve;
 mod session;
+mod shell;
 mod shim;
 mod show;
 mod shown;
@@ -257,6 +258,9 @@ fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
         render::failure(&Failure::of_clap(error), json);
     } else {
         let _ = error.print();
+        if error.kind() == ErrorKind::InvalidSubcommand {
+            help::tell_verbs(&Failure::of_clap(error));
+        }
     }
     Exit::Usage.into()
 }

@@ -1,5 +1,5 @@
 //! A pager for what is longer than a screen: of `ASKWAY_PAGER`, else of `PAGER`, else `less -FRX`. Where
-//! there is none that runs, the text is printed.
+//! there is none that runs, or it fails before it has read anything, the text is printed.
 
 use super::look::Look;
 use super::render::Out;
@@ -144,7 +144,10 @@ fn page(words: &Words, text: String) -> io::Result<Option<Taken>> {
         return Ok(None);
     }
     let left = usize::try_from(left).unwrap_or(size);
-    Ok(Some(Taken { bytes: size.saturating_sub(left), well: ended.success() }))
+    let taken = Taken { bytes: size.saturating_sub(left), well: ended.success() };
+    // It showed nothing to anybody.
+    let is_for_nothing = taken.bytes == 0 && ended.code().is_some_and(|code| code != 0);
+    Ok((!is_for_nothing).then_some(taken))
 }
 
 #[cfg(test)]
@@ -189,6 +192,8 @@ mod tests {
         assert_eq!(run("no-such-pager-here | head", "x"), taken(0, true), "the shell ran head");
         assert_eq!(run("no-such-pager-here $x", "x"), None);
         assert_eq!(run("true", &"x".repeat(1 << 20)), taken(0, true));
+        assert_eq!(run("false", "x"), None, "it fails and has shown nothing");
+        assert_eq!(run("exit 3; # $x", "x"), None);
         assert_eq!(run("grep -q no-such-word", "x"), taken(2, false), "it reads to the end");
         assert_eq!(run("read line; exit 0", "one\ntwo"), taken(4, true), "it reads a line");
     }

@@ -2,7 +2,7 @@
 
 use super::render::{human, json};
 use super::typed::{Intent, Within};
-use super::{Context, Exit, Failure, Out, receipt};
+use super::{Context, Exit, Failure, Out, receipt, shell};
 use crate::ask::PersonName;
 use crate::grpc::v1;
 
@@ -80,7 +80,12 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         }
         Deed::Add(who) => {
             let name = who.name.to_string();
-            let place = who.within.named().map(|n| format!(" --namespace {n}")).unwrap_or_default();
+            let typed_place = who.within.named().map(|named| {
+                let typed_name = shell::word_or(named, "NAMESPACE");
+                format!(" --namespace {typed_name}")
+            });
+            let typed_place = typed_place.unwrap_or_default();
+            let typed_name = shell::word_or(&name, "NAME");
             let request = v1::AddPersonRequest {
                 request_id: who.intent.into_id(),
                 name: name.clone(),
@@ -89,7 +94,9 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
             };
             let receipt = client.add_person(request).await?.receipt;
             let exit = said(receipt, out, &format!("{name} may answer here"))?;
-            out.note(&format!("a token for them: askway token create --person {name}{place}"));
+            out.note(&format!(
+                "a token for them: askway token create --person {typed_name}{typed_place}"
+            ));
             Ok(exit)
         }
         Deed::Rm(who) => {

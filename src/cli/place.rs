@@ -1,6 +1,6 @@
 //! Where things are: the data folder, the daemon's address, the tokens in the folder.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, shell};
 use crate::ask::PersonName;
 use crate::client::Address;
 use crate::files;
@@ -145,11 +145,11 @@ pub(super) fn file_name(name: &str) -> String {
 ///
 /// When there is none, or it cannot be read.
 pub fn token_of_person(data: &Path, person: &PersonName) -> Result<Secret, Failure> {
-    let place = person_token(person);
+    let (place, typed_person) = (person_token(person), shell::word_or(person.as_str(), "NAME"));
     if data.join(OWNER_TOKEN).exists() && !data.join(&place).exists() {
         let message = format!("no route of this daemon's asks a person {person}");
         let next =
-            format!("name person:{person} in a route of askway.toml, and askway serve again");
+            format!("name person:{typed_person} in a route of askway.toml, and askway serve again");
         return Err(Failure::new(Exit::Refused, "BAD_CREDENTIAL", message).then(next));
     }
     token_in(data, place)
@@ -229,6 +229,12 @@ pub fn token_in(data: &Path, name: impl AsRef<Path>) -> Result<Secret, Failure> 
     if let Err(error) = fs::symlink_metadata(&path)
         && error.kind() == io::ErrorKind::NotFound
     {
+        if env::var_os(ADDRESS_VAR).is_some_and(|address| !address.is_empty()) {
+            let message =
+                "ASKWAY_ADDR says where the daemon is, and there is no token to call it with";
+            return Err(Failure::new(Exit::Refused, "NO_CREDENTIAL", message)
+                .then("export ASKWAY_TOKEN_FILE=FILE, with a token that was made for you"));
+        }
         let message = format!("no daemon has been started on {}", data.display());
         return Err(Failure::new(Exit::Unavailable, "NO_DAEMON", message).then("askway serve"));
     }
@@ -238,8 +244,24 @@ pub fn token_in(data: &Path, name: impl AsRef<Path>) -> Result<Secret, Failure> 
 }
 
 fn bad_token(message: impl Into<String>) -> Failure {
-    Failure::new(Exit::Refused, "BAD_CREDENTIAL", message)
-        .then("unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND")
+    Failure::new(Exit::Refused, "BAD_CREDENTIAL", message).then(against_a_bad_token())
+}
+
+/// What helps where a token is none, or not good: about the variable that it comes from.
+pub(super) fn against_a_bad_token() -> &'static str {
+    against(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+fn against(is_set: impl Fn(&str) -> bool) -> &'static str {
+    if is_set(TOKEN_VAR) {
+        "unset ASKWAY_TOKEN, or askway run --as NAME -- COMMAND"
+    } else if is_set(TOKEN_FILE_VAR) {
+        "export ASKWAY_TOKEN_FILE=FILE, with a token that was made for you; or unset ASKWAY_TOKEN_FILE"
+    } else if is_set(ADDRESS_VAR) {
+        "export ASKWAY_TOKEN_FILE=FILE, with a token that was made for you"
+    } else {
+        "export ASKWAY_DATA=FOLDER, the one that the daemon is started on"
+    }
 }
 
 #[cfg(test)]
@@ -262,6 +284,15 @@ mod tests {
         assert_eq!(found(&[("ASKWAY_DATA", ""), ("HOME", "/h")]), found(&all[2..]));
         assert_eq!(found(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]), found(&all[2..]));
         assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn a_bad_token_is_said_to_come_from_the_variable_that_is_set() {
+        let of = |set: &[&str]| against(|name| set.contains(&name));
+        assert!(of(&["ASKWAY_TOKEN", "ASKWAY_TOKEN_FILE"]).starts_with("unset ASKWAY_TOKEN,"));
+        assert!(of(&["ASKWAY_TOKEN_FILE"]).ends_with("unset ASKWAY_TOKEN_FILE"));
+        assert!(of(&["ASKWAY_ADDR"]).starts_with("export ASKWAY_TOKEN_FILE="));
+        assert!(of(&[]).starts_with("export ASKWAY_DATA="));
     }
 
     #[test]

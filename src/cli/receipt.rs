@@ -49,7 +49,7 @@ fn closed(receipt: &v1::Receipt) -> Failure {
 pub(super) fn settled_before(ask: &v1::Ask) -> Failure {
     let Some(outcome) = &ask.outcome else {
         return Failure::unexpected("the daemon calls it settled and says not how")
-            .then(format!("askway show {}", ask.id));
+            .then(to_show(ask));
     };
     let when = human::past(outcome.settle_time, human::now());
     let mut how = format!("{} {when}", human::outcome_line(outcome));
@@ -61,7 +61,12 @@ pub(super) fn settled_before(ask: &v1::Ask) -> Failure {
         how = format!("{how}: {}", brief(note));
     }
     let message = format!("it was settled before: {how}; nothing of yours was sent");
-    Failure::new(Exit::Closed, "CLOSED", message).then(format!("askway show {}", ask.id))
+    Failure::new(Exit::Closed, "CLOSED", message).then(to_show(ask))
+}
+
+fn to_show(ask: &v1::Ask) -> String {
+    let id = &ask.id;
+    format!("askway show {id}")
 }
 
 fn refused(reason: &str, message: &str, receipt: &v1::Receipt) -> Failure {

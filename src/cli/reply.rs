@@ -1,7 +1,7 @@
 //! `askway reply`: the asker speaks to whoever is asked, and may offer other options.
 
 use super::render::human;
-use super::typed::{Intent, Offered};
+use super::typed::{Intent, Offered, Words};
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
@@ -16,8 +16,8 @@ Examples:
 pub struct Args {
     /// The ask's id, or its first characters
     id: String,
-    /// What is said
-    text: String,
+    #[command(flatten)]
+    words: Words,
     /// All options of the question from now on
     #[command(flatten)]
     offered: Offered,
@@ -41,7 +41,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     let request = v1::ReplyRequest {
         request_id: args.intent.into_id(),
         ask_id: ask.id,
-        text: args.text,
+        text: args.words.into_text(),
         replaced,
     };
     let receipt = context.client.reply(request).await?;

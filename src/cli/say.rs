@@ -1,6 +1,6 @@
 //! `askway say`: whoever is asked, or a person, speaks to the asker without answering.
 
-use super::typed::Intent;
+use super::typed::{Intent, Words};
 use super::{Context, Exit, Failure, Out, receipt};
 use crate::grpc::v1;
 
@@ -14,8 +14,8 @@ Examples:
 pub struct Args {
     /// The ask's id, or its first characters
     id: String,
-    /// What is said
-    text: String,
+    #[command(flatten)]
+    words: Words,
     #[command(flatten)]
     intent: Intent,
 }
@@ -23,8 +23,11 @@ pub struct Args {
 /// Says it; the asker's wait ends with it.
 pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<Exit, Failure> {
     let ask = context.read(&args.id).await?;
-    let request =
-        v1::SayRequest { request_id: args.intent.into_id(), ask_id: ask.id, text: args.text };
+    let request = v1::SayRequest {
+        request_id: args.intent.into_id(),
+        ask_id: ask.id,
+        text: args.words.into_text(),
+    };
     let receipt = context.client.say(request).await?;
     receipt::finish(&receipt, out, |ask| {
         format!("said on {}{}", ask.id, receipt::asker(&receipt, ask))

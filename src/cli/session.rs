@@ -112,7 +112,7 @@ fn resolve<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Result<String,
         _ => {
             let message = format!("it could be any of {}", found.join(", "));
             Err(Failure::new(Exit::Usage, "AMBIGUOUS_ID", message)
-                .then(format!("askway session end {}", found[0])))
+                .then("askway session ls --all, and the same with more of the id"))
         }
     }
 }

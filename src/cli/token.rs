@@ -5,8 +5,9 @@ use super::person::said;
 use super::render::{human, json};
 use super::session::whole_id;
 use super::typed::{Intent, Within, duration, to_wire};
-use super::{Context, Exit, Failure, Out, receipt};
-use crate::ask::{HostName, PersonName};
+use super::{Context, Exit, Failure, Out, receipt, shell};
+use crate::ask::{HostName, PersonName, limits};
+use crate::client::Client;
 use crate::grpc::v1;
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
@@ -54,7 +55,7 @@ struct Create {
     #[arg(long, value_name = "NAME", conflicts_with = "person")]
     host: Option<HostName>,
     /// For how long it is good, as in 12h or 30d; until it is revoked where nothing is said
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = life)]
     ttl: Option<Duration>,
     /// What it is for
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -120,42 +121,23 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
         namespace: args.within.into_name(),
         new_namespace: args.new_namespace,
     };
-    let made = client.create_token(request).await;
-    let written = match (&made, file) {
-        (Ok(made), Some((path, mut file))) if !made.secret.is_empty() => {
-            let written = file.write_all(format!("{}\n", made.secret).as_bytes());
-            let written = written.and_then(|()| file.sync_all());
-            written.map_err(|error| Failure::io(path.display(), &error))?;
-            Some(path)
-        }
-        (_, Some((path, _))) => {
+    let namespace = request.namespace.clone();
+    let made = match client.create_token(request).await {
+        Ok(made) => made,
+        Err(error) => {
             // Nothing came to be written: no empty file stays.
-            let _ = std::fs::remove_file(path);
-            None
+            file.into_iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
+            return Err(error.into());
         }
-        (_, None) => None,
     };
-    let made = made?;
-    if out.json {
-        out.line(&json::made(&made, written.is_none()))?;
-    }
-    let exit = receipt::session_verdict(made.receipt.as_ref())?;
+    let exit = match (hand_over(&made, file, out), &made.token) {
+        (Ok(exit), _) => exit,
+        (Err(failure), Some(token)) if !made.secret.is_empty() => {
+            return Err(taken_back(failure, &client, token, namespace).await);
+        }
+        (Err(failure), _) => return Err(failure),
+    };
     let token = made.token.unwrap_or_default();
-    match (out.json, made.secret.is_empty(), written) {
-        (true, ..) => {}
-        (false, true, _) => {}
-        (false, false, Some(path)) => {
-            out.line(&format!("{} is in {}", token.id, path.display()))?;
-        }
-        (false, false, None) => {
-            out.line(&made.secret)?;
-            out.note(&format!(
-                "{}; it is not shown again",
-                human::token_line(&token, human::now())
-            ));
-        }
-    }
-    out.flush()?;
     let (is_again, id) = (made.receipt.is_some_and(|receipt| receipt.replayed), token.id);
     if is_again && made.secret.is_empty() {
         let message =
@@ -167,6 +149,96 @@ async fn create(args: Create, context: &Context, out: &mut Out) -> Result<Exit, 
         out.note("the one that this request made before is void: this stands in its place");
     }
     Ok(exit)
+}
+
+/// Writes what was made to where it is wanted: the secret once, to `file` or to stdout.
+///
+/// # Errors
+///
+/// When it was refused, or not all of it arrived.
+fn hand_over(
+    made: &v1::CreateTokenResponse,
+    file: Option<(&Path, std::fs::File)>,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
+    let written = match file {
+        Some((path, mut file)) if !made.secret.is_empty() => {
+            let written = file.write_all(format!("{}\n", made.secret).as_bytes());
+            let written = written.and_then(|()| file.sync_all());
+            written.map_err(|error| {
+                let _ = std::fs::remove_file(path);
+                Failure::io(path.display(), &error).then("the same with another --out")
+            })?;
+            Some(path)
+        }
+        Some((path, _)) => {
+            let _ = std::fs::remove_file(path);
+            None
+        }
+        None => None,
+    };
+    if out.json {
+        out.line(&json::made(made, written.is_none()))?;
+    }
+    let exit = receipt::session_verdict(made.receipt.as_ref())?;
+    let token = made.token.clone().unwrap_or_default();
+    match written {
+        _ if out.json || made.secret.is_empty() => {}
+        Some(path) => out.line(&format!("{} is in {}", token.id, path.display()))?,
+        None => out.line(&made.secret)?,
+    }
+    let arrived = out.flush()?;
+    if !arrived && !made.secret.is_empty() && written.is_none() {
+        return Err(Failure::new(Exit::Unexpected, "IO", "nobody took the token from stdout")
+            .then("the same with --out FILE"));
+    }
+    if !out.json && !made.secret.is_empty() && written.is_none() {
+        let line = human::token_line(&token, human::now());
+        out.note(&format!("{line}; it is not shown again"));
+    }
+    Ok(exit)
+}
+
+/// Revokes a token that nobody has: its secret was not written. Says so, or how it is done.
+async fn taken_back(
+    failure: Failure,
+    client: &Client,
+    token: &v1::Token,
+    namespace: String,
+) -> Failure {
+    let id = &token.id;
+    let (request_id, token_id) = (String::new(), id.clone());
+    let typed_place = match namespace.is_empty() {
+        true => String::new(),
+        false => format!(" --namespace {}", shell::word_or(&namespace, "NAMESPACE")),
+    };
+    let request = v1::RevokeTokenRequest { request_id, token_id, namespace };
+    match client.revoke_token(request).await {
+        Ok(response) if receipt::session_verdict(response.receipt.as_ref()).is_ok() => {
+            let message =
+                format!("{}; {id} is revoked again, since nobody has it", failure.message);
+            Failure { message, ..failure }
+        }
+        Ok(_) | Err(_) => {
+            let message = format!("{}; {id} is good, and nobody has it", failure.message);
+            Failure { message, ..failure }.then(format!("askway token revoke {id}{typed_place}"))
+        }
+    }
+}
+
+/// How long a token is good, as it is typed.
+fn life(text: &str) -> Result<Duration, String> {
+    let (least, most) = (limits::TOKEN_TTL_MIN, limits::TOKEN_TTL_MAX);
+    let days = most.as_millis() / 86_400_000;
+    let bound = format!("must be {least} to {days}d long, or not be said: until it is revoked");
+    let is_number = text.trim().starts_with(|c: char| c.is_ascii_digit());
+    let length =
+        duration(text).map_err(|why| if is_number { format!("{why}; it {bound}") } else { why })?;
+    let millis = length.as_millis();
+    match millis < u128::from(least.as_millis()) || millis > u128::from(most.as_millis()) {
+        true => Err(bound),
+        false => Ok(length),
+    }
 }
 
 /// A new file for its owner alone; never one that is there, nor through a link.
@@ -265,6 +337,16 @@ mod tests {
         let failure = meant(ids(), "k3").expect_err("two");
         let next = failure.next.expect("what to type");
         assert!(next.starts_with("askway token ls") && !next.contains("tok_"), "{next}");
+    }
+
+    #[test]
+    fn a_life_that_no_token_may_have_names_the_bound() {
+        assert_eq!(life("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        for bad in ["99999999999d", "0", "0s", "500ms", "3651d"] {
+            let why = life(bad).expect_err(bad);
+            assert!(why.contains("1s to 3650d"), "{bad}: {why}");
+        }
+        assert!(life("soon").is_err_and(|why| !why.contains("3650d")));
     }
 
     #[test]

@@ -59,6 +59,25 @@ pub struct Why {
     pub intent: Intent,
 }
 
+/// What is said to the other side: behind the id, or as elsewhere with a flag.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct Words {
+    /// What is said
+    #[arg(required_unless_present = "message")]
+    text: Option<String>,
+    /// The same, as other verbs take it
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "text")]
+    message: Option<String>,
+}
+
+impl Words {
+    /// As it was typed.
+    pub fn into_text(self) -> String {
+        self.text.or(self.message).unwrap_or_default()
+    }
+}
+
 /// The options of one question.
 #[derive(Debug, clap::Args)]
 pub struct Offered {

@@ -3,7 +3,9 @@
 use super::daemon::{Daemon, Said, command, data_of};
 use askway::cli::place;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 use tempfile::TempDir;
 
 fn ask(daemon: &Daemon, token: &str, question: &str) -> String {
@@ -158,4 +160,36 @@ fn copies_are_for_their_owner_alone_and_not_for_an_agent_to_make_unasked() {
     let mut other = daemon.command(&["admin", "check", "--json"]);
     let held = Said::by(other.env(place::ADDRESS_VAR, address)).ends(1);
     assert_eq!(held.error()["reason"], "HELD");
+}
+
+#[test]
+fn a_watch_tells_what_a_restored_store_has_not_and_what_is_open_in_it_again() {
+    let (mut daemon, copies, ids) = scene();
+    let copy = copies.path().join("copy.redb");
+    admin(&daemon.data(), &["backup", text(&copy)]).ends(0);
+    let mut watch = daemon.command(&["inbox", "--all", "--watch", "--json"]);
+    let mut watch = watch.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(watch.stdout.take().expect("piped")).lines();
+    let mut next = |what: &str, id: &str| loop {
+        let line = lines.next().expect("a line").expect("text");
+        let line: serde_json::Value = serde_json::from_str(&line).expect("an object");
+        // Whether it was away for long enough to be told is not what this is about.
+        if !line["ask"].is_null() {
+            assert_eq!((&line["what"], &line["ask"]["id"]), (&what.into(), &id.into()), "{line}");
+            return;
+        }
+    };
+    next("came", &ids[1]);
+    daemon.verb(None, &["answer", &ids[1], "no"]).ends(0);
+    next("left", &ids[1]);
+    let (_, worker) = daemon.pair();
+    let later = ask(&daemon, &worker, "Later?");
+    next("came", &later);
+    daemon.kill();
+    admin(&daemon.data(), &["restore", text(&copy), "--replace"]).ends(0);
+    daemon.restart();
+    next("gone", &later);
+    next("came", &ids[1]);
+    watch.kill().expect("it runs");
+    watch.wait().expect("it ends");
 }

@@ -65,7 +65,11 @@ fn an_agent_that_looks_is_not_a_person_who_was_shown_it() {
     assert_eq!(show(&["show", &id]), serde_json::json!([]));
     let said = Said::by(&mut daemon.command(&["answer", &id, "nothing like it"])).ends(2);
     assert!(!said.err.is_empty());
-    assert_eq!(show(&["show", &id, "--as-person", "owner"])[0]["person"], "owner");
+    let mut claimed = daemon.command(&["show", &id, "--seen", "--json"]);
+    let claimed = Said::by(claimed.env("AI_AGENT", "some")).ends(7);
+    assert_eq!(claimed.error()["reason"], "AS_PERSON");
+    let as_person = ["show", &id, "--seen", "--as-person", "owner"];
+    assert_eq!(show(&as_person)[0]["person"], "owner");
 }
 
 #[test]

@@ -216,3 +216,74 @@ async fn an_ambiguous_beginning_of_an_id_lists_what_it_could_be() {
     }
     assert!(error["next"].as_str().unwrap().starts_with("askway show ask_"), "{error}");
 }
+
+#[test]
+fn what_is_not_there_is_looked_for_where_it_would_be() {
+    let daemon = Daemon::start(&[]);
+    for (line, next) in [
+        (&["person", "rm", "nobody"][..], "askway person ls"),
+        (&["session", "end", "ses_zzzz"], "askway session ls --all"),
+        (&["token", "revoke", "tok_00000000000000000000"], "askway token ls"),
+        (&["person", "ls", "--namespace", "n2"], "--new-namespace"),
+        (&["show", "ask_zzzz"], "askway inbox --all"),
+    ] {
+        let error = daemon.verb(None, line).error();
+        assert!(
+            error["next"].as_str().is_some_and(|said| said.contains(next)),
+            "{line:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_credential_that_is_missing_or_bad_is_told_by_the_variable_that_says_it() {
+    let daemon = Daemon::start(&[]);
+    let with = |variables: &[(&str, &str)]| {
+        let mut command = daemon.command(&["inbox", "--json"]);
+        Said::by(command.envs(variables.iter().copied())).ends(7).error()
+    };
+    let file = with(&[(place::TOKEN_FILE_VAR, "/nope")]);
+    assert!(file["next"].as_str().unwrap().contains("unset ASKWAY_TOKEN_FILE"), "{file}");
+    let token = with(&[(place::TOKEN_VAR, "x")]);
+    assert!(token["next"].as_str().unwrap().starts_with("unset ASKWAY_TOKEN,"), "{token}");
+    let address = format!("unix:{}", daemon.socket().display());
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let data = elsewhere.path().to_str().expect("text");
+    let none = with(&[(place::ADDRESS_VAR, &address), (place::DATA_VAR, data)]);
+    assert_eq!(none["reason"], "NO_CREDENTIAL");
+    assert!(none["message"].as_str().unwrap().contains("no token"), "{none}");
+    assert!(none["next"].as_str().unwrap().starts_with("export ASKWAY_TOKEN_FILE="), "{none}");
+}
+
+#[test]
+fn a_token_that_cannot_be_written_is_revoked_again() {
+    let daemon = Daemon::start(&[]);
+    daemon.verb(None, &["person", "add", "ann"]).ends(0);
+    let tokens = || daemon.verb(None, &["token", "ls"]).ends(0).lines().len();
+    let before = tokens();
+    for more in [&[][..], &["--json"]] {
+        let line = [&["token", "create", "--person", "ann"][..], more].concat();
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+        let said = Said::of(daemon.command(&line).stdout(full).output().expect("it runs")).ends(1);
+        assert!(said.err.contains("is revoked again, since nobody has it"), "{said:?}");
+        assert_eq!(tokens(), before, "{said:?}");
+    }
+}
+
+#[test]
+fn what_is_said_may_stand_behind_a_flag_as_in_other_verbs() {
+    let daemon = Daemon::start(&[]);
+    let (lead, worker) = daemon.pair();
+    let id = ask(&daemon, &worker, "Which?");
+    daemon.verb(Some(&lead), &["say", &id, "-m", "- how many?"]).ends(0);
+    let line = ["reply", &id, "--message", "A million."];
+    let said = daemon.verb(Some(&worker), &line).ends(0).json();
+    let texts: Vec<_> =
+        said["ask"]["turns"].as_array().unwrap().iter().map(|t| &t["text"]).collect();
+    assert_eq!(texts, ["- how many?", "A million."]);
+    daemon.verb(Some(&lead), &["say", &id]).ends(2);
+    daemon.verb(Some(&lead), &["say", &id, "one", "-m", "two"]).ends(2);
+    let unknown = Said::by(&mut daemon.command(&["frobnicate"])).ends(2);
+    assert!(unknown.err.contains("there are serve, demo, run, ask"), "{unknown:?}");
+    assert!(unknown.err.contains("next: askway --help"), "{unknown:?}");
+}

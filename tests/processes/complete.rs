@@ -1,15 +1,19 @@
 //! What a shell is told while somebody types, and the manual.
 
 use super::daemon::{self, Daemon, Said};
+use super::terminal::Terminal;
 use rustix::process::Signal;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 /// What would complete the last of these words, as bash is told.
 fn offered(command: &mut Command, words: &[&str]) -> Vec<String> {
     command
         .env("ASKWAY_COMPLETE", "bash")
-        .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+        .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string())
+        .env("_ASKWAY_LINE", words.join(" "));
     let said = Said::by(command.env("_CLAP_IFS", "\n").arg("--").args(words)).ends(0);
     assert_eq!(said.err, "");
     said.out.lines().map(str::to_owned).collect()
@@ -41,7 +45,7 @@ fn ids_and_labels_of_what_is_open_are_offered() {
     ids.sort();
     assert_eq!(ids, both);
     assert_eq!(by(&daemon, &["askway", "decline", &two[..12]]), [&*two]);
-    assert_eq!(by(&daemon, &["askway", "answer", &one, "P"]), ["Postgres", "Pg 17"]);
+    assert_eq!(by(&daemon, &["askway", "answer", &one, "P"]), ["Postgres", "'Pg 17'"]);
     assert!(by(&daemon, &["askway", "deliveries", "ack", "ask_zzzz"]).is_empty());
     // A session completes what is its own to take back.
     let mut mine = daemon.command(&[]);
@@ -148,6 +152,97 @@ fn bash_completes_with_the_script_as_it_is_printed() {
     assert_eq!(said.out.trim(), one, "{said:?}");
 }
 
+/// A bash on a terminal that completes for an `askway` which only says what it is given, in a file.
+fn bash(daemon: &Daemon, folder: &Path) -> Terminal {
+    let (bin, stub) = (folder.join("bin"), folder.join("bin/askway"));
+    fs::create_dir(&bin).expect("a folder");
+    fs::create_dir(folder.join("work")).expect("a folder");
+    let says = "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$SAID\"; echo >>\"$SAID\"; echo it ran\n";
+    fs::write(&stub, says).expect("written");
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let said = folder.join("said").display().to_string();
+    let variables = [
+        ("PATH", &*path),
+        ("SAID", &said),
+        ("ASKWAY", daemon::ASKWAY),
+        ("PS1", "$ "),
+        ("HISTFILE", ""),
+        ("LC_ALL", "C.UTF-8"),
+    ];
+    let bash = Terminal::of_program("bash", daemon, &["--norc", "--noprofile", "-i"], &variables);
+    let work = folder.join("work");
+    bash.press(&format!("cd {}; source <(\"$ASKWAY\" completions bash)\r", work.display()));
+    bash.press("echo begun $((1 + 1))\r").see("begun 2");
+    bash
+}
+
+/// What the stub was given after the id, run by run.
+fn given(folder: &Path, id: &str) -> Vec<String> {
+    let said = fs::read_to_string(folder.join("said")).expect("it ran");
+    let begin = format!("<answer><{id}>");
+    said.lines().map(|line| line.strip_prefix(&begin).unwrap_or(line).to_owned()).collect()
+}
+
+#[test]
+fn bash_runs_nothing_of_a_label_that_it_completes() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = |labels: &[&str]| {
+        let options = labels.iter().flat_map(|label| ["-o", label]);
+        ask(&daemon, &worker, &["Which?"].into_iter().chain(options).collect::<Vec<_>>())
+    };
+    let sets: [&[&str]; 3] = [
+        &["a$(touch X)", "b; touch X", "c  d", "e's; touch X; '"],
+        &["f!! !x", "g* [a] {b,c}", "h\" \"$(touch X)", "i|touch X"],
+        &["j<X>X", "k~ & touch X", "l#", "m ${x} && touch X"],
+    ];
+    let bash = bash(&daemon, folder.path());
+    // A pattern must not find what a label is.
+    fs::write(folder.path().join("work/a$(touch X)"), "").expect("written");
+    let mut ran = 0;
+    for labels in sets {
+        let id = asked(labels);
+        for label in labels {
+            bash.press(&format!("askway answer {id} {}\t\r", &label[..1]));
+            ran += 1;
+            bash.see_that_times("it ran", ran);
+            let given = given(folder.path(), &id);
+            assert_eq!(given.last(), Some(&format!("<{label}>")), "{}", bash.contents());
+        }
+    }
+    let there: Vec<_> = fs::read_dir(folder.path().join("work")).expect("a folder").collect();
+    assert_eq!(there.len(), 1, "something was run: {there:?}");
+}
+
+#[test]
+fn bash_completes_a_label_behind_a_quote_and_leaves_what_cannot_be_quoted() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let folder = tempfile::tempdir().expect("a folder");
+    let offers =
+        ["-o", "k one $(touch X)", "-o", "k two", "-o", "b`touch X`", "-o", "-d $(touch X)"];
+    let id = ask(&daemon, &worker, &[&["Which?"], &offers[..]].concat());
+    let bash = bash(&daemon, folder.path());
+    let typed = [
+        // What both begin with is inserted with its quote; what is typed on is within it.
+        ("k\to\t\r", "<k one $(touch X)>"),
+        ("'k o\t\r", "<k one $(touch X)>"),
+        // Within these a `$` would mean something.
+        ("\"k o\t\"\r", "<k o>"),
+        ("x''k\t\r", "<xk>"),
+        ("b\t\r", "<b>"),
+    ];
+    for (place, (keys, given_then)) in typed.iter().enumerate() {
+        bash.press(&format!("askway answer {id} {keys}"));
+        bash.see_that_times("it ran", place + 1);
+        let given = given(folder.path(), &id);
+        assert_eq!(given.last().map(String::as_str), Some(*given_then), "{}", bash.contents());
+    }
+    assert_eq!(fs::read_dir(folder.path().join("work")).expect("a folder").count(), 0);
+}
+
 #[test]
 fn the_manual_has_a_page_for_every_verb() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -164,6 +259,8 @@ fn the_manual_has_a_page_for_every_verb() {
     assert!(hidden.is_empty(), "{hidden:?}");
 
     let page = run(&["man", "answer"]).ends(0).out;
+    assert!(page.contains("\n.SH EXAMPLES\n.nf\n  askway answer\n"), "{page}");
+    assert!(page.contains(&format!("\"askway {}\"", env!("CARGO_PKG_VERSION"))), "{page}");
     assert!(page.contains(".TH askway-answer 1") && page.contains("askway answer "), "{page}");
     run(&["man", "anwser"]).ends(2);
     run(&["man", "__exec"]).ends(2);

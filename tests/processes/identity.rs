@@ -28,6 +28,9 @@ fn a_person_is_added_answers_by_a_token_of_their_own_and_is_removed() {
     let id = ask["id"].as_str().expect("an id");
     let too_low = daemon.verb(None, &["answer", id, "yes"]).ends(7);
     assert_eq!(too_low.error()["reason"], "ASSURANCE_TOO_LOW");
+    // What would be refused is not what to type.
+    let told = Said::by(&mut daemon.command(&["show", id])).ends(0).err;
+    assert!(told.contains("next: export ASKWAY_TOKEN_FILE=FILE"), "{told}");
     let answered = with_file(&daemon, file, &["answer", id, "yes"]).ends(0).json();
     let outcome = &answered["ask"]["outcome"];
     assert_eq!((&outcome["assurance"], &outcome["by"]["person"]), (&"token".into(), &"ann".into()));

@@ -30,14 +30,20 @@ fn a_wait_ends_with_the_default_that_stands_or_with_nothing_chosen() {
     for id in [&stop, &default] {
         daemon.verb(None, &["escalate", id]).ends(0);
     }
-    // A person has it on the screen; programs that read JSON have shown it to nobody.
-    let shown = daemon.command(&["show", &default]).output().unwrap();
+    // What goes to no terminal is shown to nobody, unless whoever passes it on says so.
+    let unseen = daemon.command(&["show", &default]).output().unwrap();
+    let told = String::from_utf8(unseen.stderr).unwrap();
+    assert!(told.contains("It was printed to no terminal") && told.contains("--seen"), "{told}");
+    let seen = daemon.verb(None, &["show", &default]).ends(0).json();
+    assert_eq!(seen["seen"], serde_json::json!([]), "rule 4: silence is not consent");
+    daemon.verb(Some(&worker), &["show", &default, "--seen"]).ends(7);
+    let shown = daemon.command(&["show", &default, "--seen"]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("the asker's default stands") && shown.contains("q1 = B"), "{shown}");
     let seen = daemon.verb(None, &["show", &default]).ends(0).json();
     assert_eq!(seen["seen"][0]["person"], "owner");
     let revision = seen["revision"].clone();
-    daemon.command(&["show", &default]).output().unwrap();
+    daemon.command(&["show", &default, "--seen"]).output().unwrap();
     let again = daemon.verb(None, &["show", &default]).ends(0).json();
     assert_eq!(again["revision"], revision, "what is known is not told again");
 

@@ -71,6 +71,7 @@ fn a_pager_is_run_on_a_terminal_alone_and_one_that_is_missing_is_done_without() 
         assert!(!paged(line, "sed s/^/PAGED/").contains("PAGED"), "{line:?}");
     }
     assert!(paged(&["show", &id], "no-such-pager-here").contains("Which?"));
+    assert!(paged(&["show", &id], "false").contains("Which?"), "it failed and showed nothing");
     let piped = Said::by(daemon.command(&["show", &id]).env("PAGER", "sed s/^/PAGED/")).ends(0);
     assert!(piped.out.contains("Which?") && !piped.out.contains("PAGED"), "{piped:?}");
 }

@@ -115,7 +115,7 @@ impl Terminal {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        Self::begin(ROWS, daemon, token, arguments, variables)
+        Self::begin(ASKWAY, ROWS, daemon, token, arguments, variables)
     }
 
     /// The program as the person, on a terminal of so many rows. What scrolls away is not seen.
@@ -125,10 +125,21 @@ impl Terminal {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        Self::begin(rows, daemon, None, arguments, variables)
+        Self::begin(ASKWAY, rows, daemon, None, arguments, variables)
+    }
+
+    /// Another program as the person.
+    pub fn of_program(
+        program: &str,
+        daemon: &Daemon,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        Self::begin(program, ROWS, daemon, None, arguments, variables)
     }
 
     fn begin(
+        program: &str,
         rows: u16,
         daemon: &Daemon,
         token: Option<&str>,
@@ -137,7 +148,7 @@ impl Terminal {
     ) -> Self {
         let pair = portable_pty::native_pty_system().openpty(size(rows, COLUMNS));
         let pair = pair.expect("a terminal");
-        let mut command = CommandBuilder::new(ASKWAY);
+        let mut command = CommandBuilder::new(program);
         command.env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TERM", "xterm-256color");

@@ -130,7 +130,8 @@ impl<'a> Dialog<'a> {
     }
 
     fn nothing_was_sent(&self) {
-        self.out.note(&format!("nothing was sent; next: askway answer {}", self.ask.id));
+        let id = &self.ask.id;
+        self.out.note(&format!("nothing was sent; next: askway answer {id}"));
     }
 
     /// Shows it, which makes it what an answer is bound to.

@@ -1,7 +1,7 @@
 //! An answer typed on the line: labels and text, and what was meant by a label that is not offered.
 
 use crate::ask::text::{brief, visible_line};
-use crate::cli::Failure;
+use crate::cli::{Failure, shell};
 use crate::grpc::v1;
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(super) fn to_the_one_question(
             ids.len(),
             ids.join(", ")
         ))
-        .then(format!("askway answer {} --file FILE; askway answer --help shows one", ask.id))),
+        .then(to_type(ask, "--file FILE; askway answer --help shows one"))),
     }
 }
 
@@ -51,7 +51,13 @@ pub(super) fn missing(ask: &v1::Ask) -> Failure {
         [_] => "LABEL, or --text TEXT",
         _ => "--file FILE",
     };
-    Failure::usage(message).then(format!("askway answer {} {how}", ask.id))
+    Failure::usage(message).then(to_type(ask, how))
+}
+
+/// The command that answers `ask` in this way.
+fn to_type(ask: &v1::Ask, how: &str) -> String {
+    let id = &ask.id;
+    format!("askway answer {id} {how}")
 }
 
 fn quoted(option: &v1::Option) -> String {
@@ -72,15 +78,14 @@ pub(super) fn did_you_mean(failure: Failure, ask: &v1::Ask, typed: &[String]) ->
         },
         ..failure
     };
-    let id = &ask.id;
     match meant(wrong, question) {
         Some(label) => {
-            let label = visible_line(label);
-            let message = format!("{}. Did you mean `{label}`?", failure.message);
-            Failure { message, ..failure }.then(format!("askway answer {id} \"{label}\""))
+            let next = to_type(ask, &shell::argument_or(label, "LABEL"));
+            let message = format!("{}. Did you mean `{}`?", failure.message, visible_line(label));
+            Failure { message, ..failure }.then(next)
         }
-        None if offered.is_empty() => failure.then(format!("askway answer {id} --text TEXT")),
-        None => failure.then(format!("askway answer {id} LABEL")),
+        None if offered.is_empty() => failure.then(to_type(ask, "--text TEXT")),
+        None => failure.then(to_type(ask, "LABEL")),
     }
 }
 
@@ -131,6 +136,26 @@ mod tests {
         let failure = missing(&ask);
         assert!(failure.message.contains("q2 offers nothing"), "{failure}");
         assert!(failure.next.is_some_and(|next| next.ends_with("--file FILE")));
+    }
+
+    #[test]
+    fn a_label_that_was_meant_is_no_command_to_whoever_pastes_it() {
+        let mut ask = fixture::open();
+        ask.questions[0].options.truncate(1);
+        let next = |ask: &v1::Ask, label: &str| {
+            did_you_mean(Failure::usage("no"), ask, &[label.to_owned()]).next.expect("a next")
+        };
+        for (label, typed, quoted) in [
+            ("z$(touch X)", "Z$(touch X)", "'z$(touch X)'"),
+            ("y; touch `X`", "y; touch X", "'y; touch `X`'"),
+            ("it's so", "its so", r"'it'\''s so'"),
+            ("-1 or so", "-1 or sos", "-- '-1 or so'"),
+            // As it is shown it is another label.
+            ("post\u{202e}gres", "postgres", "LABEL"),
+        ] {
+            ask.questions[0].options[0].label = label.into();
+            assert_eq!(next(&ask, typed), format!("askway answer {} {quoted}", ask.id));
+        }
     }
 
     #[test]

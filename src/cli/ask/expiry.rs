@@ -1,7 +1,7 @@
 //! The asker's own deadline as it is typed: when, what happens then, and which default stands.
 
-use crate::cli::Failure;
 use crate::cli::typed::{self, OnExpire};
+use crate::cli::{Failure, shell};
 use crate::grpc::v1;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -73,9 +73,10 @@ fn default(questions: &[v1::Question], text: &str) -> Result<(String, String), F
         (None, _) => (String::new(), text),
     };
     let Some((id, asked)) = named().find(|(id, _)| *id == question) else {
-        let ids: Vec<_> = named().map(|(id, _)| id).collect();
+        let ids: Vec<_> = named().map(|(id, _)| shell::word_or(&id, "QUESTION")).collect();
         let message = format!("the default `{text}` names none of the questions");
-        let next = format!("the same with --default {}=LABEL", ids.join("=LABEL --default "));
+        let typed_each = ids.join("=LABEL --default ");
+        let next = format!("the same with --default {typed_each}=LABEL");
         return Err(Failure::usage(message).then(next));
     };
     if !asked.options.iter().any(|option| option.label == label) {

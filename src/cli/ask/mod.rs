@@ -131,7 +131,9 @@ fn note(receipt: &v1::Receipt, ask: &v1::Ask, out: &Out) {
         None => out.note(&format!("{}, waiting on {}", ask.id, human::waited_on(ask))),
         Some(outcome) => {
             let how = human::outcome_line(outcome);
-            out.note(&format!("{how}\nnext: askway wait {}", ask.id));
+            out.note(&how);
+            let id = &ask.id;
+            out.note(&format!("next: askway wait {id}"));
         }
     }
 }
@@ -143,7 +145,7 @@ async fn request(args: Args) -> Result<v1::AskRequest, Failure> {
             .then("the same with one of them in a file of its own"));
     }
     let mut request = match args.file {
-        Some(path) => of_file(file::from_json(&file::read(path).await?)?),
+        Some(path) => of_file(file::ask(&file::read(path).await?)?),
         None => {
             let question = v1::Question {
                 id: String::new(),

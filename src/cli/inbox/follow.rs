@@ -7,7 +7,7 @@ use crate::cli::render::{human, json};
 use crate::cli::{Context, Exit, Failure, Out, context};
 use crate::client::Client;
 use crate::grpc::v1;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use tokio_stream::StreamExt;
 use v1::watch_inbox_response::Message;
@@ -25,7 +25,12 @@ pub(super) async fn follow(
     let is_narrowed = filter != v1::AskFilter::default();
     let client = context.patient();
     let mut watch = client.follow_inbox(scope);
-    let mut told = Told { client: &client, you: context.person(), known: BTreeMap::new() };
+    let mut told = Told {
+        client: &client,
+        you: context.person(),
+        known: BTreeMap::new(),
+        settled: VecDeque::new(),
+    };
     let (mut lost, mut is_begun) = (0_usize, false);
     while let Some(message) = watch.next().await.transpose()? {
         match message {
@@ -96,7 +101,12 @@ struct Told<'a> {
     client: &'a Client,
     you: Option<&'a str>,
     known: BTreeMap<String, v1::Ask>,
+    /// The ids of those that were told last as settled: a store that was put back has them open.
+    settled: VecDeque<String>,
 }
+
+/// How many of those are remembered: more than anybody still thinks of.
+const SETTLED: usize = 1_000;
 
 impl Told<'_> {
     /// All there is now. `may_ring` for what was not there before.
@@ -124,7 +134,16 @@ impl Told<'_> {
             match self.known.get(&ask.id) {
                 None => {
                     let listed = human::listed(&ask, self.you, human::now(), true);
-                    tell("came", &ask, &listed, out)?;
+                    let again = match self.settled.contains(&ask.id) {
+                        true => "open again: ",
+                        false => "",
+                    };
+                    self.settled.retain(|id| *id != ask.id);
+                    tell("came", &ask, &format!("{again}{listed}"), out)?;
+                }
+                Some(before) if before.revision > ask.revision => {
+                    let listed = human::listed(&ask, self.you, human::now(), true);
+                    tell("changed", &ask, &format!("as it was earlier: {listed}"), out)?;
                 }
                 Some(before) => {
                     for line in news(before, &ask) {
@@ -139,13 +158,25 @@ impl Told<'_> {
 
     async fn leave(&mut self, ids: Vec<String>, out: &mut Out) -> Result<(), Failure> {
         for id in ids {
-            self.known.remove(&id);
-            let ask = match context::read(self.client, &id).await {
-                Ok(ask) => ask,
-                // Kept long enough, or not this caller's to see any more.
-                Err(failure) if failure.exit == Exit::NotFound => continue,
-                Err(failure) => return Err(failure),
+            let known = self.known.remove(&id);
+            let ask = match (context::read(self.client, &id).await, known) {
+                (Ok(ask), _) => ask,
+                // The store that is there now has never had it, or it is not this caller's to see any
+                // more: what was told as open must not be waited for.
+                (Err(failure), Some(known)) if failure.exit == Exit::NotFound => {
+                    let line = format!("{}  is not here any more", visible_line(&id));
+                    tell("gone", &known, &line, out)?;
+                    continue;
+                }
+                (Err(failure), None) if failure.exit == Exit::NotFound => continue,
+                (Err(failure), _) => return Err(failure),
             };
+            if ask.outcome.is_some() {
+                self.settled.push_back(id);
+                if self.settled.len() > SETTLED {
+                    self.settled.pop_front();
+                }
+            }
             let how = match &ask.outcome {
                 Some(outcome) => ended(outcome),
                 None => format!("waits on {} now", human::waited_on(&ask)),

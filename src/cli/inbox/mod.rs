@@ -254,7 +254,10 @@ fn list(
             out.note("Nothing of that kind waits on you. All that does: askway inbox")
         }
         None => out.note("Nothing waits on you. What waits on others: askway inbox --all"),
-        Some(ask) => out.note(&format!("next: askway show {}", ask.id)),
+        Some(ask) => {
+            let id = human::short_id(&ask.id, asks);
+            out.note(&format!("next: askway show {id}"));
+        }
     }
     Ok(())
 }

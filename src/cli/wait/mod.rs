@@ -144,9 +144,8 @@ async fn next(
                 Some(Watched::Ask(_) | Watched::Event(_) | Watched::Reconnecting) => {}
                 None => {
                     let message = "the watch ended and the ask did not; wait again";
-                    return Err(
-                        Failure::unexpected(message).then(format!("askway wait {}", ask.id))
-                    );
+                    let id = &ask.id;
+                    return Err(Failure::unexpected(message).then(format!("askway wait {id}")));
                 }
             }
         }

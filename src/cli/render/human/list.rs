@@ -69,7 +69,7 @@ impl Inbox<'_> {
             if wide { &["ID", "AGE", "FROM", "QUESTION"] } else { &["ID", "AGE", "QUESTION"] };
         let mut table = Table::new(self.look, heads);
         for ask in asks {
-            let id = short(&ask.id, self.asks);
+            let id = short_id(&ask.id, self.asks);
             let mut cells = vec![visible_line(id).into_owned(), age(ask, self.now)];
             if wide {
                 cells.push(from(ask));
@@ -227,7 +227,7 @@ fn age(ask: &v1::Ask, now: i64) -> String {
 }
 
 /// The beginning of an id that no other one of these has.
-fn short<'a>(id: &'a str, among: &[v1::Ask]) -> &'a str {
+pub fn short_id<'a>(id: &'a str, among: &[v1::Ask]) -> &'a str {
     let alike =
         |other: &v1::Ask| id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count();
     let others = among.iter().filter(|other| other.id != id).map(alike);
@@ -245,9 +245,9 @@ mod tests {
     fn an_id_is_as_short_as_it_may_be_among_its_like() {
         let ask = |id: &str| v1::Ask { id: id.into(), ..v1::Ask::default() };
         let asks = [ask("ask_aaaaaaaa1"), ask("ask_aaaaaaaa2"), ask("ask_bbbbbbbb1")];
-        assert_eq!(short("ask_bbbbbbbb1", &asks), "ask_bbbbbb");
-        assert_eq!(short("ask_aaaaaaaa1", &asks), "ask_aaaaaaaa1");
-        assert_eq!(short("x", &asks), "x");
+        assert_eq!(short_id("ask_bbbbbbbb1", &asks), "ask_bbbbbb");
+        assert_eq!(short_id("ask_aaaaaaaa1", &asks), "ask_aaaaaaaa1");
+        assert_eq!(short_id("x", &asks), "x");
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod whole;
 pub use chosen::chosen;
 pub use delivery::{deliveries, delivery};
 pub use history::history;
-pub use list::{Inbox, elsewhere, listed};
+pub use list::{Inbox, elsewhere, listed, short_id};
 pub use people::{people, token_line, tokens};
 pub use sessions::{sessions, status};
 pub use waiting::{progress, waited_on};

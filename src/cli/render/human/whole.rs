@@ -44,7 +44,8 @@ pub fn short(
     now: i64,
     look: Look,
 ) -> (String, bool) {
-    let whole = format!("askway show {}", visible_line(&ask.id));
+    let id = visible_line(&ask.id);
+    let whole = format!("askway show {id}");
     let mut page = Page::short(look, SHORT_LINES, whole);
     head(&mut page, ask, you, now);
     page.own("");
