@@ -4,7 +4,7 @@
 use super::Faults;
 use crate::files;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -167,4 +167,10 @@ impl<'a> Node<'a> {
     pub(super) fn place(&self, source: Source<'_>) -> String {
         format!("{}: {}", source.line(self.at), self.key)
     }
+}
+
+/// A folder by its whole path, without what ends it: `link/` is the folder behind a link, and `link` the
+/// link. None where this process is in no folder.
+pub(super) fn whole(folder: PathBuf) -> Option<PathBuf> {
+    std::path::absolute(folder).ok().map(|folder| folder.components().collect())
 }

@@ -198,14 +198,9 @@ impl Config {
     fn from(args: Args, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let found = args.data.or_else(|| place::data_of(&variable).ok());
-        let absolute = found.and_then(|data| std::path::absolute(data).ok());
-        // Without what ends it: `link/` is the folder behind a link, and `link` the link.
-        let data =
-            absolute.map(|data| data.components().collect::<PathBuf>()).ok_or_else(|| {
-                faults
-                    .clone()
-                    .and("--data", "is needed: neither ASKWAY_DATA nor HOME names a folder")
-            })?;
+        let needed = "is needed: neither ASKWAY_DATA nor HOME names a folder";
+        let data = found.and_then(file::whole);
+        let data = data.ok_or_else(|| faults.clone().and("--data", needed))?;
         let path = data.join(FILE);
         let text = file::text(&path, &mut faults);
         let ends = file::ends(&text);

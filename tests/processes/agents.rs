@@ -50,7 +50,7 @@ fn what_a_person_does_is_refused_there_until_a_person_is_named() {
     let made = by_agent(&daemon, &create).ends(0).json();
     assert_eq!(made["token"]["in_agent"], true, "who made it there is told by the list: {made}");
     let list = Said::by(&mut daemon.command(&["token", "ls"])).ends(0);
-    assert!(list.out.contains("by local (typed in an agent's environment)"), "{}", list.out);
+    assert!(list.out.contains("local (typed in an agent's environment)"), "{}", list.out);
 }
 
 #[test]
