@@ -54,7 +54,7 @@ fn a_file_that_others_may_write_to_configures_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder("log = \"info\"\n");
     let path = folder.path().join(FILE);
-    for (mode, is_taken) in [(0o666, false), (0o660, false), (0o644, true), (0o600, true)] {
+    for (mode, is_taken) in [(0o666, false), (0o602, false), (0o660, true), (0o600, true)] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
         if is_taken {
             load(folder.path(), Args::default(), &[]).expect("nobody else may write to it");
