@@ -3,22 +3,22 @@
 
 use super::open::{self, Marker};
 use super::snapshot::Whole;
-use super::tables::{Reading, Tables, deadline_key, lists_of};
+use super::tables::{Reading, Tables, content_key, deadline_key, lists_of, receipt_key};
 use super::{Opened, Trouble, without_panic};
-use crate::ask::AskId;
-use crate::session::Session;
-use crate::store::Fault;
+use crate::ask::{AskId, StandingNo, Twin};
+use crate::session::{Roster, Session, Ticket, Token, Work};
 use crate::store::export::Export;
 use crate::store::index::{Index, Row};
 use crate::store::record::{damaged, decode};
-use crate::store::snapshot::{Counts, Snapshot};
-use ::redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend};
+use crate::store::snapshot::Counts;
+use crate::store::{Fault, Key, StoredReceipt};
+use ::redb::{
+    ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend,
+};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
-
-/// Records read at once.
-const AT_ONCE: usize = 128;
 
 /// A file that was looked over and found good. It stays open, and unwritten, while this lives.
 pub struct Checked {
@@ -54,17 +54,9 @@ impl Checked {
             writing: Mutex::new(()),
         };
         let mut checked = Self { opened: Arc::new(opened), counts: Counts::default() };
-        without_panic(|| checked.tables()?.derived()).map_err(|trouble| trouble.fault)?;
-        let mut whole = checked.snapshot()?;
-        loop {
-            let records = whole.next(AT_ONCE).await?;
-            if records.is_empty() {
-                return Ok(checked);
-            }
-            for saved in &records {
-                checked.counts.add(saved)?;
-            }
-        }
+        let counts = without_panic(|| checked.tables()?.counted());
+        checked.counts = counts.map_err(|trouble| trouble.fault)?;
+        Ok(checked)
     }
 
     /// Its lines.
@@ -90,50 +82,42 @@ impl Checked {
     }
 
     fn snapshot(&self) -> Result<Whole, Fault> {
-        let tables = without_panic(|| self.tables()).map_err(|trouble| trouble.fault)?;
-        Ok(Whole::new(self.opened.clone(), tables))
+        without_panic(|| Whole::of(&self.opened)).map_err(|trouble| trouble.fault)
     }
 }
 
 impl Tables<Reading> {
-    /// Whether each record has its own key, and what is derived is all there and nothing else.
-    fn derived(&self) -> Result<(), Trouble> {
-        self.asks_are_listed()?;
-        self.sessions_are_listed()?;
-        let whole = |table: &str, is_its: bool| match is_its {
-            true => Ok(()),
-            false => Err(damaged(table, "a record stands under another's key")),
-        };
-        for entry in self.works.iter()? {
-            let (key, bytes) = entry?;
-            let work: crate::session::Work = decode("a work", bytes.value())?;
-            whole("the works", work.id.to_bytes() == *key.value())?;
-        }
-        for entry in self.tickets.iter()? {
-            let (key, bytes) = entry?;
-            let ticket: crate::session::Ticket = decode("a ticket", bytes.value())?;
-            whole("the tickets", ticket.secret.to_bytes() == *key.value())?;
-        }
-        for entry in self.tokens.iter()? {
-            let (key, bytes) = entry?;
-            let token: crate::session::Token = decode("a token", bytes.value())?;
-            whole("the tokens", token.secret.to_bytes() == *key.value())?;
-        }
-        for entry in self.receipts.iter()? {
-            let (key, bytes) = entry?;
-            let receipt: crate::store::StoredReceipt = decode("a receipt", bytes.value())?;
-            whole("the receipts", super::tables::receipt_key(&receipt.key) == key.value())?;
-        }
-        Ok(())
+    /// What is in them, where each record has its own key, and what is derived is all there and nothing
+    /// else.
+    fn counted(&self) -> Result<Counts, Trouble> {
+        let mut counts = Counts::default();
+        self.asks_are_listed(&mut counts)?;
+        self.sessions_are_listed(&mut counts)?;
+        let mark = self.get(&Key::Clock)?;
+        counts.others = u64::from(mark.is_some())
+            + own(&self.works, "a work", |work: &Work| work.id.to_bytes().to_vec())?
+            + own(&self.tickets, "a ticket", |one: &Ticket| one.secret.to_bytes().to_vec())?
+            + own(&self.tokens, "a token", |one: &Token| one.secret.to_bytes().to_vec())?
+            + own(&self.receipts, "a receipt", |one: &StoredReceipt| receipt_key(&one.key))?
+            + own(&self.twins, "which ask a work filed", |twin: &Twin| {
+                content_key(&(twin.work, twin.digest)).to_vec()
+            })?
+            + own(&self.standing, "a decline", |no: &StandingNo| {
+                content_key(&(no.tree, no.digest)).to_vec()
+            })?
+            + own(&self.rosters, "a roster", |one: &Roster| one.namespace.as_str().into())?;
+        Ok(counts)
     }
 
-    fn asks_are_listed(&self) -> Result<(), Trouble> {
-        let (mut live, mut retire, mut events) = (0, 0, 0);
+    fn asks_are_listed(&self, counts: &mut Counts) -> Result<(), Trouble> {
+        let (mut live, mut retire) = (0, 0);
         for entry in self.filed.iter()? {
             let id = AskId::from_bytes(*entry?.0.value());
             let wrong = |why: &str| Trouble::from(damaged(&format!("the ask {id}"), why));
             let ask = self.ask(id)?.ok_or_else(|| wrong("it has no history"))?;
-            events += ask.revision - 1;
+            counts.asks += 1;
+            counts.open += u64::from(ask.is_open());
+            counts.events += ask.revision;
             let listed = self.live.get(&id.to_bytes())?;
             let listed: Option<Row> =
                 listed.map(|bytes| decode("an index row", bytes.value())).transpose()?;
@@ -150,7 +134,8 @@ impl Tables<Reading> {
             }
         }
         let counts = [
-            ("events", self.events.len()?, events),
+            // The first event of each is kept with its filing.
+            ("events", self.events.len()?, counts.events - counts.asks),
             ("lists", self.live.len()?, live),
             ("removals", self.retire.len()?, retire),
         ];
@@ -163,7 +148,7 @@ impl Tables<Reading> {
         Ok(())
     }
 
-    fn sessions_are_listed(&self) -> Result<(), Trouble> {
+    fn sessions_are_listed(&self, counts: &mut Counts) -> Result<(), Trouble> {
         let (mut places, mut due) = (BTreeSet::new(), 0);
         for entry in self.sessions.iter()? {
             let (key, bytes) = entry?;
@@ -172,6 +157,7 @@ impl Tables<Reading> {
             if session.id.to_bytes() != *key.value() {
                 return Err(wrong("it stands under another's key"));
             }
+            counts.sessions += 1;
             places.extend(lists_of(&session));
             if let Some(time) = session.deadline() {
                 due += 1;
@@ -190,4 +176,22 @@ impl Tables<Reading> {
         }
         Ok(())
     }
+}
+
+/// How many records there are in a table, where each stands under its own key.
+fn own<K: ::redb::Key + 'static, T: DeserializeOwned>(
+    table: &ReadOnlyTable<K, &'static [u8]>,
+    what: &str,
+    key_of: impl Fn(&T) -> Vec<u8>,
+) -> Result<u64, Trouble> {
+    let mut count = 0;
+    for entry in table.iter()? {
+        let (key, bytes) = entry?;
+        let record: T = decode(what, bytes.value())?;
+        if K::as_bytes(&key.value()).as_ref() != key_of(&record) {
+            return Err(damaged(what, "it stands under another's key").into());
+        }
+        count += 1;
+    }
+    Ok(count)
 }

@@ -200,7 +200,7 @@ impl Shared {
 
     /// Works with the open file. When the file fails at that it is closed, and opened again beside
     /// the callers.
-    fn with<T>(&self, work: impl FnOnce(&Opened) -> Result<T, Trouble>) -> Result<T, Fault> {
+    fn with<T>(&self, work: impl FnOnce(&Arc<Opened>) -> Result<T, Trouble>) -> Result<T, Fault> {
         let opened = self.opened()?;
         let trouble = match without_panic(|| work(&opened)) {
             Ok(done) => return Ok(done),
@@ -321,9 +321,7 @@ impl Store for Redb {
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
-        let opened = self.shared.opened()?;
-        let tables = self.read(|_, tables| Ok(tables))?;
-        Ok(Box::new(Whole::new(opened, tables)))
+        Ok(Box::new(self.shared.with(Whole::of)?))
     }
 
     fn incarnation(&self) -> String {

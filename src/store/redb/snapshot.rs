@@ -6,7 +6,7 @@ use crate::ask::AskId;
 use crate::store::Fault;
 use crate::store::record::decode;
 use crate::store::snapshot::{Saved, Snapshot};
-use ::redb::{Key, ReadOnlyTable};
+use ::redb::{Key, ReadOnlyTable, ReadableDatabase};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use std::ops::Bound;
@@ -14,17 +14,18 @@ use std::sync::Arc;
 
 /// A snapshot, and how far it was read.
 pub(super) struct Whole {
-    // The file stays open for it.
-    _opened: Arc<Opened>,
     tables: Tables<Reading>,
     table: usize,
     after: Option<Vec<u8>>,
+    // The file stays open for it, and is closed after the tables are: last in order, dropped last.
+    _opened: Arc<Opened>,
 }
 
 impl Whole {
-    /// Of the file as `tables` have it.
-    pub fn new(opened: Arc<Opened>, tables: Tables<Reading>) -> Self {
-        Self { _opened: opened, tables, table: 0, after: None }
+    /// Of the file as it is now.
+    pub fn of(opened: &Arc<Opened>) -> Result<Self, Trouble> {
+        let tables = Tables::read(&opened.database.begin_read()?)?;
+        Ok(Self { tables, table: 0, after: None, _opened: opened.clone() })
     }
 
     fn page(&mut self, limit: usize) -> Result<Option<Vec<Saved>>, Trouble> {
