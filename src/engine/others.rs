@@ -19,8 +19,8 @@ const LOOKS_AT_ALL: u32 = 3;
 
 /// Tells the others what was committed.
 pub(super) fn tell(engine: &super::Shared, topics: &HashSet<Topic>) {
-    let hints: Vec<u64> = topics.iter().map(Topic::hint).collect();
-    engine.store.tell(&hints);
+    // Made only where somebody is told: a store of one daemon's asks for none.
+    engine.store.tell(&mut topics.iter().map(Topic::hint));
 }
 
 /// Wakes by what is heard, for ever.

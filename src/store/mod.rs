@@ -101,7 +101,7 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Tells the others who share the store what was committed, soon, and perhaps never.
-    fn tell(&self, _hints: &[u64]) {}
+    fn tell(&self, _hints: &mut dyn Iterator<Item = u64>) {}
 
     /// What others have told since the last call; for ever where nobody shares it.
     async fn heard(&self) -> Heard {

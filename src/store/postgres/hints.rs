@@ -90,8 +90,8 @@ impl Hints {
     }
 
     /// Tells the others, soon.
-    pub fn tell(&self, hints: &[u64]) {
-        self.out.add(hints.iter().copied());
+    pub fn tell(&self, hints: &mut dyn Iterator<Item = u64>) {
+        self.out.add(hints);
     }
 
     /// What others have told since the last time.

@@ -243,7 +243,7 @@ impl Store for Postgres {
         rows.first().map(|row| Ok(time_of(column(row, 0)?))).transpose()
     }
 
-    fn tell(&self, hints: &[u64]) {
+    fn tell(&self, hints: &mut dyn Iterator<Item = u64>) {
         self.hints.tell(hints);
     }
 

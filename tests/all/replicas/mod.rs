@@ -149,11 +149,11 @@ async fn what_one_tells_the_others_hear_and_not_itself() {
     // A connection begins with everything: nobody knows what was told before it.
     assert_eq!(one.heard().await, Heard::Everything);
     assert_eq!(other.heard().await, Heard::Everything);
-    one.tell(&[7, u64::MAX]);
+    one.tell(&mut [7, u64::MAX].into_iter());
     assert_eq!(other.heard().await, Heard::Hints(vec![7, u64::MAX]));
-    other.tell(&[8]);
+    other.tell(&mut [8].into_iter());
     assert_eq!(one.heard().await, Heard::Hints(vec![8]), "and nothing of its own");
-    one.tell(&(0..5_000).collect::<Vec<_>>());
+    one.tell(&mut (0..5_000));
     assert_eq!(other.heard().await, Heard::Everything, "too much to say is everything");
     let ends = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
                 where datname = current_database() and query = 'listen askway'";
