@@ -146,6 +146,15 @@ pub(super) fn sees(caller: &Caller, ask: &Ask) -> bool {
         }
 }
 
+/// Whether a list for `caller` has `session`, which is of its namespace or its family: a host knows of
+/// those it enrolled, and of no other's (rule 15).
+pub(super) fn lists(caller: &Caller, session: &Session) -> bool {
+    match &caller.principal {
+        Principal::Host(host) => caller.is_operator() || session.host == *host,
+        Principal::Person(_) | Principal::Session(_) => true,
+    }
+}
+
 /// Whether `caller` may make this call on `session`. To pause, resume and end: itself (but not resume),
 /// its host, or the sender that enrolled it. To revoke: its host or the owner of its namespace. The
 /// daemon's own user may do all of it, in every namespace: nobody else is left where a host lost its

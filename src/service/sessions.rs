@@ -1,7 +1,7 @@
 //! Sessions and the work they are sent.
 
 use super::asks::session_of;
-use super::authorize::{Call, authorize, authorize_on_session};
+use super::authorize::{Call, authorize, authorize_on_session, lists};
 use super::reads::PAGE_MAX;
 use super::stream::{Found, Look, Watch};
 use super::{Caller, Hold, Service, intent, new_secret};
@@ -281,12 +281,7 @@ impl Service {
         let page = page.min(PAGE_MAX);
         let mut sessions = self.engine.store().sessions(&scope, after, page).await?;
         let next = sessions.last().map(|last| last.id).filter(|_| sessions.len() == page);
-        // A host knows of those it enrolled, and of no other's (rule 15).
-        let is_known = |session: &Session| match &caller.principal {
-            Principal::Host(host) => caller.is_operator() || session.host == *host,
-            Principal::Person(_) | Principal::Session(_) => true,
-        };
-        sessions.retain(|one| is_known(one) && (include_ended || !one.is_ended()));
+        sessions.retain(|one| lists(caller, one) && (include_ended || !one.is_ended()));
         Ok((sessions, next))
     }
 
