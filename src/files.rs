@@ -110,6 +110,21 @@ fn is_writable(mode: u32, is_secret: bool, group: u32) -> bool {
     mode & (if is_own_group { EVERYBODY_WRITES } else { OTHERS_WRITE }) != 0
 }
 
+/// The folder that the file at `path` lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Has the disk keep the name of the file at `path`: a new one is there for good only once its folder is.
+///
+/// # Errors
+///
+/// When the folder cannot be synced.
+pub fn sync_name(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
 /// All of the file at `path`, at most `most` bytes.
 ///
 /// # Errors

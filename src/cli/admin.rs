@@ -9,6 +9,7 @@ use super::{Exit, Failure, Out, agents, place};
 use crate::ask::PersonName;
 use crate::client::Client;
 use crate::config::{self, Config, KeptIn};
+use crate::files;
 use crate::serve::archive::{self, Lines, Summary};
 use crate::session::{Kind, Secret};
 use serde_json::json;
@@ -211,14 +212,14 @@ async fn export(mut lines: Lines, to: Option<PathBuf>, out: &mut Out) -> Result<
         };
     };
     let failed = |error: &std::io::Error| Failure::io(path.display(), error);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let file = tempfile::NamedTempFile::new_in(files::folder_of(&path));
     let mut file = file.map_err(|error| failed(&error))?;
     while let Some(piece) = lines.next().await {
         file.write_all(&piece.map_err(cut)?).map_err(|error| failed(&error))?;
     }
     file.as_file().sync_all().map_err(|error| failed(&error))?;
     file.persist_noclobber(&path).map_err(|error| failed(&error.error))?;
+    files::sync_name(&path).map_err(|error| failed(&error))?;
     match out.json {
         true => out.object(&json!({ "file": path.display().to_string() }))?,
         false => out.line(&format!("exported to {}", path.display()))?,

@@ -8,14 +8,14 @@
 use super::folder::{self, Lock};
 use super::{CannotServe, kept, lock_file};
 use crate::config::Url;
+use crate::files;
 use crate::store::export::{Export, Header, Import, Imported};
 use crate::store::redb::{Checked, Redb};
 use crate::store::snapshot::Counts;
 use crate::store::{Fault, Store};
 use futures_util::stream;
 use std::fmt;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -77,7 +77,8 @@ pub async fn backup(lines: Lines, to: &Path, replace: bool) -> Result<Summary, C
         true => file.persist(to).map_err(|error| error.error),
         false => file.persist_noclobber(to).map_err(|error| error.error),
     };
-    put.and_then(|_| sync_folder(to)).map_err(|error| failed(to, "cannot be made", &error))?;
+    let synced = put.and_then(|_| files::sync_name(to));
+    synced.map_err(|error| failed(to, "cannot be made", &error))?;
     Ok(summary)
 }
 
@@ -176,12 +177,7 @@ async fn make(
     place: &Path,
     incarnation: impl FnOnce(&Header) -> Option<String> + Send,
 ) -> Result<(NamedTempFile, Summary), CannotServe> {
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let beside = tempfile::Builder::new()
-        .prefix(".askway-")
-        .suffix(".partial")
-        .tempfile_in(folder.unwrap_or(Path::new(".")));
-    let beside = beside.map_err(|error| failed(place, "cannot be made", &error))?;
+    let beside = beside(place)?;
     let file = beside.as_file().try_clone();
     let file = file.map_err(|error| failed(place, "cannot be made", &error))?;
     let make = |header: &Header| {
@@ -203,7 +199,9 @@ async fn fill(
     lines: Lines,
 ) -> Result<Imported, CannotServe> {
     let wrong = |fault: Fault| {
-        CannotServe::new(fault.to_string()).because("STORE_UNAVAILABLE").next("nothing was changed")
+        CannotServe::new(fault.to_string())
+            .because("STORE_UNAVAILABLE")
+            .next("take another copy: askway admin export --out FILE; nothing was changed")
     };
     let (mut import, mut lines) = (Import::into(make), pin!(lines));
     while let Some(piece) = lines.next().await {
@@ -237,10 +235,11 @@ fn lock(data: &Path) -> Result<Lock, CannotServe> {
     Lock::take(lock_file(data))
 }
 
-/// A new name is on disk only once its folder is.
-fn sync_folder(of: &Path) -> io::Result<()> {
-    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+/// A new file beside `place`, for its owner alone, gone where it is not put there.
+fn beside(place: &Path) -> Result<NamedTempFile, CannotServe> {
+    let mut named = tempfile::Builder::new();
+    let made = named.prefix(".askway-").suffix(".partial").tempfile_in(files::folder_of(place));
+    made.map_err(|error| failed(place, "cannot be made", &error))
 }
 
 fn of_fault(place: &Path, fault: &Fault) -> CannotServe {

@@ -185,7 +185,7 @@ fn write_new(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
-    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+    files::sync_name(path)
 }
 
 /// A new secret of `kind` in the file at `path`, whatever was there. Needs the lock.

@@ -4,10 +4,11 @@
 use super::folder::{read_line, write_line};
 use super::{CannotServe, store_failed};
 use crate::config::Url;
+use crate::files;
 use crate::store::Store;
 use crate::store::postgres::Postgres;
 use crate::store::redb::Redb;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -87,7 +88,7 @@ pub fn put(
     // First: a store that is not the one noted is refused, and never taken for what was here.
     write_line(&data.join(NOTE), incarnation)?;
     let put = store.persist(&path).map_err(|error| error.error);
-    let synced = put.and_then(|_| File::open(data)?.sync_all());
+    let synced = put.and_then(|_| files::sync_name(&path));
     synced.map_err(|error| failed(&error))?;
     Ok(before)
 }

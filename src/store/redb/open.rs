@@ -63,10 +63,7 @@ pub(super) fn file(path: &Path, create: bool) -> Result<FileBackend, Fault> {
         unfit => cannot(&format!("it {unfit}")),
     })?;
     if create {
-        // A new name is on disk only once its folder is.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = File::open(folder.unwrap_or(Path::new(".")));
-        folder.and_then(|folder| folder.sync_all()).map_err(|why| cannot(&why))?;
+        files::sync_name(path).map_err(|why| cannot(&why))?;
     }
     FileBackend::new(file).map_err(|why| cannot(&why))
 }
