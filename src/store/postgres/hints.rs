@@ -99,17 +99,17 @@ impl Hints {
         self.heard.next().await
     }
 
-    /// Takes in a notification: who sent it, and what.
+    /// Takes in a notification: who sent it, and what. All of it at once: whoever listens is woken once,
+    /// and gets no part of it.
     fn take_in(&self, payload: &str) {
         let mut words = payload.split(' ');
         if words.next() == Some(self.me.as_str()) {
             return;
         }
-        for word in words {
-            match u64::from_str_radix(word, 16) {
-                Ok(hint) => self.heard.add([hint]),
-                Err(_) => self.heard.add_all(),
-            }
+        let hints: Result<Vec<_>, _> = words.map(|word| u64::from_str_radix(word, 16)).collect();
+        match hints {
+            Ok(hints) => self.heard.add(hints),
+            Err(_) => self.heard.add_all(),
         }
     }
 
