@@ -22,6 +22,21 @@ pub const SIZES: (usize, usize) = (1_500, 700);
 /// No two asks of a run are the same question.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
+/// Words of `bytes` letters in all, other ones each time: what is kept of them cannot be packed.
+fn words(bytes: usize) -> String {
+    let mut state = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let letter = |at| match at % 8 {
+        7 => ' ',
+        _ => {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'a' + ((state >> 33) % 26) as u8)
+        }
+    };
+    (0..bytes).map(letter).collect()
+}
+
 /// Runs `work` for each of `callers` at once; gives the seconds all of it took.
 pub async fn burst<F: Future<Output = ()> + Send + 'static>(
     callers: usize,
@@ -118,7 +133,7 @@ pub async fn ask(session: &Client) -> v1::Ask {
         options: vec![option("SQLite", "one file"), option("Postgres", "a service")],
         ..Default::default()
     };
-    let context = "c".repeat(SIZES.0 - 100);
+    let context = words(SIZES.0 - 100);
     let request = v1::AskRequest { questions: vec![question], context, ..Default::default() };
     let receipt = session.ask(request).await.expect("it is filed");
     assert_eq!(receipt.result(), v1::Result::Accepted, "{}", receipt.message);
@@ -151,7 +166,7 @@ pub fn all_of<T>(shared: Arc<Mutex<Vec<T>>>) -> Vec<T> {
 
 /// Answers it with 0.7 KB.
 pub async fn answer(person: &Client, ask: &v1::Ask) {
-    let text = Some("t".repeat(SIZES.1));
+    let text = Some(words(SIZES.1));
     let chosen = v1::Answer { selected: vec!["SQLite".into()], text, ..Default::default() };
     let request = v1::AnswerRequest {
         ask_id: ask.id.clone(),

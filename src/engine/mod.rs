@@ -18,6 +18,7 @@
 
 mod batch;
 pub mod clock;
+mod foresee;
 mod holds;
 mod hops;
 mod hosts;

@@ -26,24 +26,23 @@ pub(super) fn file(world: &mut World, request: &Request, file: &File, now: Now) 
         return Ok((None, Err(session::Denied::MayNotAsk.into())));
     }
     // Its id begins with the time of its filing: lists go by ids, and are filtered by that time.
-    let file = &File { id: filed_at(file.id, now), ..file.clone() };
-    let violations = file.draft.violations();
-    if !violations.is_empty() {
-        return Ok((None, Err(Error::Invalid(violations))));
+    let id = filed_at(file.id, now);
+    if !file.violations().is_empty() {
+        return Ok((None, Err(Error::Invalid(file.violations().to_vec()))));
     }
     if let Some(same) = same_once_more(world, file, work.id)? {
         return Ok(found(request, file, same, now));
     }
-    let filing = filing(world, file, &asker, &work, now)?;
+    let filing = filing(world, id, file, &asker, &work, now)?;
     let again = filing.standing.clone().filter(|no| file.draft.again && no.stands(now));
     let events = match decide(None, &Command::Ask(Box::new(filing)), now) {
         Ok(events) => events,
-        Err(rejection) => return Ok((None, Err(Error::of_rejection(rejection, file.id, None)))),
+        Err(rejection) => return Ok((None, Err(Error::of_rejection(rejection, id, None)))),
     };
     let ask = Arc::new(ask::fold(&events).expect("filing makes an ask"));
     let mut change = Change::default();
     if ask.is_open() {
-        let opened = session::decide(&asker, &session::Command::Open { ask: file.id }, now);
+        let opened = session::decide(&asker, &session::Command::Open { ask: id }, now);
         match opened {
             Ok(opened) => change.writes.extend(opened.map(|s| Record::Session(Arc::new(s)))),
             Err(denied) => return Ok((None, Err(denied.into()))),
@@ -51,9 +50,9 @@ pub(super) fn file(world: &mut World, request: &Request, file: &File, now: Now) 
     }
     keep_twin(world, &mut change, &ask)?;
     change.writes.extend(again.map(|no| Record::StandingNo(Arc::new(no.asked_again()))));
-    change.events.extend(events.into_iter().map(|event| (file.id, event)));
+    change.events.extend(events.into_iter().map(|event| (id, event)));
     change.writes.push(Record::Ask(ask.clone()));
-    let subject = Subject::Ask(file.id);
+    let subject = Subject::Ask(id);
     keep_receipt(&mut change, request.intent.as_ref(), subject, false, now);
     let done = Done { subject: Some(subject), ask: Some(ask), ..Done::default() };
     Ok((Some(change), Ok(done)))
@@ -71,8 +70,7 @@ fn same_once_more(
     file: &File,
     work: WorkId,
 ) -> Result<Option<Arc<Ask>>, Missing> {
-    let digest = file.draft.content.digest();
-    let demand = demand(file);
+    let (digest, demand) = (file.digest(), demand(file));
     let Some(twin) = world.twin((work, digest))? else { return Ok(None) };
     let ask = world.ask(twin.ask)?;
     Ok(ask.filter(|ask| {
@@ -99,12 +97,13 @@ fn found(
 
 fn filing(
     world: &mut World,
+    id: AskId,
     file: &File,
     asker: &Session,
     work: &Work,
     now: Now,
 ) -> Result<Filing, Missing> {
-    let standing = world.standing((work.tree, file.draft.content.digest()))?;
+    let standing = world.standing((work.tree, file.digest()))?;
     let standing = standing.as_deref().cloned();
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
     let route = file.plan.route(&work.chain);
@@ -117,7 +116,7 @@ fn filing(
     let crowd = Crowd { tree: tree?, namespace: namespace? };
     let crowd = known_of(world, crowd, &file.asker)?;
     Ok(Filing {
-        id: file.id,
+        id,
         namespace: asker.namespace.clone(),
         draft: file.draft.clone(),
         asker: file.asker.clone(),

@@ -1,8 +1,8 @@
 //! What the engine is asked to do, and what it says then.
 
 use crate::ask::{
-    Actor, AgentName, Ask, AskId, Command, Draft, HostName, Namespace, PersonName, Plan, SessionId,
-    SessionRef, Span, TokenId, WorkId,
+    Actor, AgentName, Ask, AskId, Command, ContentDigest, Draft, HostName, Namespace, PersonName,
+    Plan, SessionId, SessionRef, Span, TokenId, Violation, WorkId,
 };
 use crate::error::Error;
 use crate::session::{self, Manner, Principal, SecretHash, Session, Token, WorkManner};
@@ -127,6 +127,33 @@ pub struct File {
     pub draft: Draft,
     /// Who is asked, before it is looked up who sent the work.
     pub plan: Plan,
+    // Of the draft; found by its caller and not by the one who decides for all.
+    digest: ContentDigest,
+    violations: Vec<Violation>,
+}
+
+impl File {
+    /// What a session is to file.
+    pub fn new(
+        id: AskId,
+        asker: SessionRef,
+        work: Option<WorkId>,
+        draft: Draft,
+        plan: Plan,
+    ) -> Self {
+        let (digest, violations) = (draft.content.digest(), draft.violations());
+        Self { id, asker, work, draft, plan, digest, violations }
+    }
+
+    /// The fingerprint of what is asked.
+    pub fn digest(&self) -> ContentDigest {
+        self.digest
+    }
+
+    /// What keeps it from being filed.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
 }
 
 /// A host or a ticket makes a session.

@@ -3,7 +3,8 @@
 //!
 //! A decision that looks at a record nobody has loaded fails with [`Missing`]; the writer loads all
 //! that were missing at once and decides the whole batch again. So nothing has to foresee what a
-//! decision will look at, and everything it did look at is guarded in its commit.
+//! decision will look at, though [`foresee`](super::foresee) spares most of the repeats; and everything it did
+//! look at is guarded in its commit.
 
 use super::hosts::Hosts;
 use crate::ask::{
@@ -98,6 +99,24 @@ impl World {
             self.looked_at.push((key, revision));
         }
         Ok(found)
+    }
+
+    /// The record of a key that will be looked at; noted as missing where it is not loaded.
+    pub(super) fn want(&mut self, key: Key) -> Option<Record> {
+        match self.loaded.get(&key) {
+            Some(found) => found.clone(),
+            None => {
+                self.missing.push(key);
+                None
+            }
+        }
+    }
+
+    /// A scope that will be counted.
+    pub(super) fn want_count(&mut self, scope: Scope) {
+        if !self.counted.contains_key(&scope) {
+            self.uncounted.push(scope);
+        }
     }
 
     /// Begins a decision: nothing looked at yet.

@@ -2,6 +2,7 @@
 //! syncs, the next gathers in the queues. On a thread of its own, or a task of the caller's runtime.
 
 use super::batch::{Decided, run_batch};
+use super::foresee::foresee;
 use super::hub::Topic;
 use super::request::{Reply, Request};
 use super::world::World;
@@ -20,6 +21,8 @@ use tokio::sync::mpsc;
 const BATCH: usize = 256;
 /// How often a batch is decided again because another writer of the same store was first.
 const ATTEMPTS: usize = 16;
+/// How many looks ahead are loaded: a caller's token and session, its work, what that leads to.
+const FORESEEN: usize = 3;
 /// How often service time is kept while a deadline is armed and nothing else is committed.
 const KEEP_TIME: Duration = Duration::from_secs(5);
 /// A deadline further off than this does not keep the disk awake: it is a purge, or as good as one.
@@ -133,20 +136,33 @@ async fn serve(shared: &Shared, mut batch: Vec<Waiting>) {
 /// Decides the batch, loading whatever the decisions turn out to look at.
 async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<Decided>, Fault> {
     let mut world = World::new(shared.policy, shared.hosts.clone());
+    for _ in 0..FORESEEN {
+        requests.iter().for_each(|request| foresee(&mut world, request));
+        if !load(shared, &mut world).await? {
+            break;
+        }
+    }
     loop {
         match run_batch(&mut world, requests, now) {
             Ok(decided) => return Ok(decided),
-            Err(_) => {
-                let keys = world.take_missing();
-                let records = shared.store.load(&keys).await?;
-                world.add(keys, records);
-                for scope in world.take_uncounted() {
-                    let listing = shared.store.list(&scope, None, limits::OPEN_LISTED).await?;
-                    world.add_count(scope, listing);
-                }
-            }
-        }
+            Err(_) => load(shared, &mut world).await?,
+        };
     }
+}
+
+/// Loads and counts what `world` was found to miss; whether it missed anything.
+async fn load(shared: &Shared, world: &mut World) -> Result<bool, Fault> {
+    let (keys, scopes) = (world.take_missing(), world.take_uncounted());
+    let missed = !keys.is_empty() || !scopes.is_empty();
+    if !keys.is_empty() {
+        let records = shared.store.load(&keys).await?;
+        world.add(keys, records);
+    }
+    for scope in scopes {
+        let listing = shared.store.list(&scope, None, limits::OPEN_LISTED).await?;
+        world.add_count(scope, listing);
+    }
+    Ok(missed)
 }
 
 /// Commits, and wakes whoever the changes concern. For each request, whether it is done.

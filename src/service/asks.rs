@@ -35,7 +35,7 @@ impl Service {
         let intent = caller.intent(request, Call::Ask, &(work, &sent));
         let id = self.fresh(AskId::new);
         let plan = self.plan(draft.route.as_ref())?;
-        let file = File { id, asker, work, draft, plan };
+        let file = File::new(id, asker, work, draft, plan);
         let deed = Deed::File(Box::new(file));
         let reply = self.engine.submit(Request::of(intent, deed)).await;
         self.receipt(reply, None, false).await

@@ -2,7 +2,7 @@
 //! the last says how many there were, with a digest, so that what was cut short is never taken for
 //! whole. Any store gives them, and any store takes them.
 
-use super::record::SCHEMA;
+use super::record::PLAIN;
 use super::snapshot::{Counts, Saved, Snapshot};
 use super::{Batch, Committed, Fault, Store};
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Export {
     /// All of a snapshot of the store of this incarnation.
     pub fn begin(snapshot: Box<dyn Snapshot>, incarnation: String) -> Self {
         let written_by = concat!("askway ", env!("CARGO_PKG_VERSION")).into();
-        let header = Header { askway_export: FORM, schema: SCHEMA, written_by, incarnation };
+        let header = Header { askway_export: FORM, schema: PLAIN, written_by, incarnation };
         Self { snapshot, first: Some(header), tally: Some(Tally::default()), end: None }
     }
 
@@ -221,7 +221,7 @@ impl<M: FnOnce(&Header) -> Result<Arc<dyn Store>, Fault>> Import<M> {
     fn begin(&mut self, line: &[u8]) -> Result<(), Fault> {
         let header: Header = serde_json::from_slice(line)
             .map_err(|_| Fault::Unreadable("this is no export of askway's; name another".into()))?;
-        if header.askway_export > FORM || header.schema > SCHEMA {
+        if header.askway_export > FORM || header.schema > PLAIN {
             return Err(Fault::Unreadable(format!(
                 "this export was made by {}, and is newer than this askway reads; take that version",
                 header.written_by

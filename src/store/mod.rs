@@ -10,6 +10,7 @@ pub mod export;
 mod fault;
 pub mod index;
 pub mod mem;
+mod packed;
 pub mod postgres;
 pub mod record;
 pub mod redb;

@@ -1,17 +1,22 @@
 //! Records to bytes and back, the same for every store that keeps bytes; and histories back to asks.
 //!
-//! A record's bytes are its schema number, a check over what follows, and JSON. They are read
-//! forward: a later askway reads what an earlier one wrote, and an earlier one says so when it
-//! cannot. Nothing here knows where bytes are kept; that is [`redb`](super::redb)'s to say.
+//! A record's bytes are its schema number, a check over what follows, and JSON: plain in schema 1,
+//! [packed](super::packed) in schema 2, whichever is shorter. They are read forward: a later askway reads what
+//! an earlier one wrote, and an earlier one says so when it cannot. Nothing here knows where bytes are
+//! kept; that is [`redb`](super::redb)'s to say.
 
-use super::Fault;
+use super::{Fault, packed};
 use crate::ask::{Ask, AskId, Event, EventKind, fold};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
-/// The number every record is written with. A change that this program could not read forward
-/// takes the next one.
-pub const SCHEMA: u8 = 1;
+/// The number of a record in plain JSON, as exports have it too.
+pub const PLAIN: u8 = 1;
+
+/// The number of a packed one, and the newest there is. A change that this program could not read
+/// forward takes the next one.
+pub const PACKED: u8 = 2;
 
 /// Bytes before the JSON: the schema number and the check.
 const HEAD: usize = 1 + size_of::<u64>();
@@ -22,14 +27,13 @@ const HEAD: usize = 1 + size_of::<u64>();
 ///
 /// When it cannot be spelled in JSON, which no record of the domain's is.
 pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, Fault> {
-    let mut bytes = vec![0; HEAD];
-    serde_json::to_writer(&mut bytes, record).map_err(|why| {
+    let json = serde_json::to_vec(record).map_err(|why| {
         Fault::Unreadable(format!("a record could not be written ({why}); report this"))
     })?;
-    bytes[0] = SCHEMA;
-    let check = check(&bytes[HEAD..]);
-    bytes[1..HEAD].copy_from_slice(&check);
-    Ok(bytes)
+    Ok(match packed::pack(&json) {
+        Some(packed) => headed(PACKED, &packed),
+        None => headed(PLAIN, &json),
+    })
 }
 
 /// The record of these bytes. `what` names it in an error: `an event of ask_…`.
@@ -38,22 +42,33 @@ pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, Fault> {
 ///
 /// [`Fault::Unreadable`] when a newer askway wrote it, and when the bytes are damaged.
 pub fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Fault> {
-    match bytes.first() {
-        Some(&SCHEMA) => {}
+    let schema = match bytes.first() {
+        Some(&schema @ (PLAIN | PACKED)) => schema,
         Some(0) | None => return Err(damaged(what, "it has no schema number")),
         Some(newer) => {
             return Err(Fault::Unreadable(format!(
                 "{what} was written by a newer askway (schema {newer}, this one reads up to \
-                 {SCHEMA}); start that version again"
+                 {PACKED}); start that version again"
             )));
         }
-    }
-    match bytes.split_at_checked(HEAD) {
-        Some((head, json)) if head[1..] == check(json) => {
-            serde_json::from_slice(json).map_err(|why| damaged(what, why))
-        }
-        _ => Err(damaged(what, "its check does not match")),
-    }
+    };
+    let body = match bytes.split_at_checked(HEAD) {
+        Some((head, body)) if head[1..] == check(schema, body) => body,
+        _ => return Err(damaged(what, "its check does not match")),
+    };
+    let json = match schema {
+        PLAIN => Cow::Borrowed(body),
+        _ => Cow::Owned(packed::unpack(body).map_err(|why| damaged(what, why))?),
+    };
+    serde_json::from_slice(&json).map_err(|why| damaged(what, why))
+}
+
+fn headed(schema: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD + body.len());
+    bytes.push(schema);
+    bytes.extend(check(schema, body));
+    bytes.extend(body);
+    bytes
 }
 
 /// The ask a stored history makes; none for an empty one.
@@ -93,10 +108,12 @@ pub(super) fn damaged(what: &str, why: impl std::fmt::Display) -> Fault {
 }
 
 /// FNV-1a over 64 bits: any one changed byte is seen, and nearly all else. It guards against decay,
-/// not against people.
-fn check(bytes: &[u8]) -> [u8; 8] {
+/// not against people. From schema 2 on the number itself is checked too: one bit of it makes another.
+fn check(schema: u8, bytes: &[u8]) -> [u8; 8] {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
+    let begin = 0xcbf2_9ce4_8422_2325;
+    let begin = if schema == PLAIN { begin } else { mix(begin, &schema) };
+    bytes.iter().fold(begin, mix).to_be_bytes()
 }
 
 #[cfg(test)]
@@ -119,14 +136,27 @@ mod tests {
     #[test]
     fn a_record_reads_back() {
         let bytes = encode(&mark()).unwrap();
-        assert_eq!(bytes[0], SCHEMA);
+        assert_eq!(bytes[0], PACKED);
         assert_eq!(decode::<ClockMark>("the mark", &bytes), Ok(mark()));
+    }
+
+    #[test]
+    fn a_record_of_before_reads_as_ever() {
+        let bytes = headed(PLAIN, &serde_json::to_vec(&mark()).unwrap());
+        assert_eq!(decode::<ClockMark>("the mark", &bytes), Ok(mark()));
+    }
+
+    #[test]
+    fn what_packing_makes_longer_is_kept_plain() {
+        let bytes = encode(&7).unwrap();
+        assert_eq!(bytes[0], PLAIN);
+        assert_eq!(decode::<u8>("a number", &bytes), Ok(7));
     }
 
     #[test]
     fn a_newer_record_is_refused_with_a_sentence() {
         let mut bytes = encode(&mark()).unwrap();
-        bytes[0] = SCHEMA + 1;
+        bytes[0] = PACKED + 1;
         let Err(Fault::Unreadable(why)) = decode::<ClockMark>("the mark", &bytes) else {
             panic!("it was read");
         };

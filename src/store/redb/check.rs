@@ -2,8 +2,9 @@
 //! all that is derived says what the records say.
 
 use super::open::{self, Marker};
+use super::recent::Recent;
 use super::snapshot::Whole;
-use super::tables::{Reading, Tables, content_key, deadline_key, lists_of, receipt_key};
+use super::tables::{Access, Reading, Tables, content_key, deadline_key, lists_of, receipt_key};
 use super::{Opened, Trouble, without_panic};
 use crate::ask::{AskId, StandingNo, Twin};
 use crate::session::{Roster, Session, Ticket, Token, Work};
@@ -51,6 +52,7 @@ impl Checked {
             database,
             marker,
             index: RwLock::new(Index::default()),
+            recent: Recent::default(),
             writing: Mutex::new(()),
         };
         let mut checked = Self { opened: Arc::new(opened), counts: Counts::default() };
@@ -78,7 +80,7 @@ impl Checked {
     }
 
     fn tables(&self) -> Result<Tables<Reading>, Trouble> {
-        Tables::read(&self.opened.database.begin_read()?)
+        Ok(Tables::read(self.opened.database.begin_read()?))
     }
 
     fn snapshot(&self) -> Result<Whole, Fault> {
@@ -95,30 +97,40 @@ impl Tables<Reading> {
         self.sessions_are_listed(&mut counts)?;
         let mark = self.get(&Key::Clock)?;
         counts.others = u64::from(mark.is_some())
-            + own(&self.works, "a work", |work: &Work| work.id.to_bytes().to_vec())?
-            + own(&self.tickets, "a ticket", |one: &Ticket| one.secret.to_bytes().to_vec())?
-            + own(&self.tokens, "a token", |one: &Token| one.secret.to_bytes().to_vec())?
-            + own(&self.receipts, "a receipt", |one: &StoredReceipt| receipt_key(&one.key))?
-            + own(&self.twins, "which ask a work filed", |twin: &Twin| {
+            + own(self.access.of(&self.works)?, "a work", |work: &Work| {
+                work.id.to_bytes().to_vec()
+            })?
+            + own(self.access.of(&self.tickets)?, "a ticket", |one: &Ticket| {
+                one.secret.to_bytes().to_vec()
+            })?
+            + own(self.access.of(&self.tokens)?, "a token", |one: &Token| {
+                one.secret.to_bytes().to_vec()
+            })?
+            + own(self.access.of(&self.receipts)?, "a receipt", |one: &StoredReceipt| {
+                receipt_key(&one.key)
+            })?
+            + own(self.access.of(&self.twins)?, "which ask a work filed", |twin: &Twin| {
                 content_key(&(twin.work, twin.digest)).to_vec()
             })?
-            + own(&self.standing, "a decline", |no: &StandingNo| {
+            + own(self.access.of(&self.standing)?, "a decline", |no: &StandingNo| {
                 content_key(&(no.tree, no.digest)).to_vec()
             })?
-            + own(&self.rosters, "a roster", |one: &Roster| one.namespace.as_str().into())?;
+            + own(self.access.of(&self.rosters)?, "a roster", |one: &Roster| {
+                one.namespace.as_str().into()
+            })?;
         Ok(counts)
     }
 
     fn asks_are_listed(&self, counts: &mut Counts) -> Result<(), Trouble> {
         let (mut live, mut retire) = (0, 0);
-        for entry in self.filed.iter()? {
+        for entry in self.access.of(&self.filed)?.iter()? {
             let id = AskId::from_bytes(*entry?.0.value());
             let wrong = |why: &str| Trouble::from(damaged(&format!("the ask {id}"), why));
             let ask = self.ask(id)?.ok_or_else(|| wrong("it has no history"))?;
             counts.asks += 1;
             counts.open += u64::from(ask.is_open());
             counts.events += ask.revision;
-            let listed = self.live.get(&id.to_bytes())?;
+            let listed = self.access.of(&self.live)?.get(&id.to_bytes())?;
             let listed: Option<Row> =
                 listed.map(|bytes| decode("an index row", bytes.value())).transpose()?;
             let row = Row::of(&ask);
@@ -128,16 +140,17 @@ impl Tables<Reading> {
             live += u64::from(row.is_some());
             if let Some(time) = ask.deadline().filter(|_| row.is_none()) {
                 retire += 1;
-                if self.retire.get(&deadline_key(time, id.to_bytes()))?.is_none() {
+                if self.access.of(&self.retire)?.get(&deadline_key(time, id.to_bytes()))?.is_none()
+                {
                     return Err(wrong("it would never be removed"));
                 }
             }
         }
         let counts = [
             // The first event of each is kept with its filing.
-            ("events", self.events.len()?, counts.events - counts.asks),
-            ("lists", self.live.len()?, live),
-            ("removals", self.retire.len()?, retire),
+            ("events", self.access.of(&self.events)?.len()?, counts.events - counts.asks),
+            ("lists", self.access.of(&self.live)?.len()?, live),
+            ("removals", self.access.of(&self.retire)?.len()?, retire),
         ];
         for (what, found, due) in counts {
             if found != due {
@@ -150,7 +163,7 @@ impl Tables<Reading> {
 
     fn sessions_are_listed(&self, counts: &mut Counts) -> Result<(), Trouble> {
         let (mut places, mut due) = (BTreeSet::new(), 0);
-        for entry in self.sessions.iter()? {
+        for entry in self.access.of(&self.sessions)?.iter()? {
             let (key, bytes) = entry?;
             let session: Session = decode("a session", bytes.value())?;
             let wrong = |why| Trouble::from(damaged(&format!("the session {}", session.id), why));
@@ -162,16 +175,16 @@ impl Tables<Reading> {
             if let Some(time) = session.deadline() {
                 due += 1;
                 let key = deadline_key(time, session.id.to_bytes());
-                if self.session_due.get(&key)?.is_none() {
+                if self.access.of(&self.session_due)?.get(&key)?.is_none() {
                     return Err(wrong("nothing would come of its time"));
                 }
             }
         }
         let mut listed = BTreeSet::new();
-        for entry in self.session_lists.iter()? {
+        for entry in self.access.of(&self.session_lists)?.iter()? {
             listed.insert(*entry?.0.value());
         }
-        if listed != places || self.session_due.len()? != due {
+        if listed != places || self.access.of(&self.session_due)?.len()? != due {
             return Err(damaged("the lists of sessions", "they say what sessions do not").into());
         }
         Ok(())

@@ -6,13 +6,14 @@
 //! the callers, and serves on. Whatever was acknowledged is there; the index is made again from
 //! what the file then says, so it never differs from it.
 //!
-//! `tables` is the layout, `open` decides whether a file may be touched, `read` and `write` are the
+//! `tables` is the layout, `recent` what need not be read again, `open` decides whether a file may be touched, `read` and `write` are the
 //! two kinds of transaction.
 
 mod check;
 mod gate;
 mod open;
 mod read;
+mod recent;
 mod snapshot;
 mod tables;
 mod trouble;
@@ -23,6 +24,7 @@ pub use check::Checked;
 pub use open::FORMAT;
 
 use self::open::Marker;
+use self::recent::Recent;
 use self::snapshot::Whole;
 use self::tables::{Reading, Tables};
 use self::trouble::{Trouble, without_panic};
@@ -71,6 +73,7 @@ struct Opened {
     database: Database,
     marker: Marker,
     index: RwLock<Index>,
+    recent: Recent,
     // The index learns of commits in their order.
     writing: Mutex<()>,
 }
@@ -162,10 +165,7 @@ impl Redb {
         &self,
         work: impl FnOnce(&Opened, Tables<Reading>) -> Result<T, Trouble>,
     ) -> Result<T, Fault> {
-        self.shared.with(|opened| {
-            let txn = opened.database.begin_read()?;
-            work(opened, Tables::read(&txn)?)
-        })
+        self.shared.with(|opened| work(opened, Tables::read(opened.database.begin_read()?)))
     }
 
     fn indexed<T>(&self, work: impl FnOnce(&Index) -> T) -> Result<T, Fault> {
@@ -258,7 +258,12 @@ fn unpoisoned<T>(result: Result<T, PoisonError<T>>) -> T {
 #[async_trait]
 impl Store for Redb {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault> {
-        self.read(|_, tables| keys.iter().map(|key| tables.get(key)).collect())
+        self.shared.with(|opened| {
+            opened.recent.load(keys, |keys| {
+                let tables = Tables::read(opened.database.begin_read()?);
+                keys.iter().map(|key| tables.get(key)).collect()
+            })
+        })
     }
 
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault> {
@@ -337,6 +342,7 @@ impl Opened {
     /// One writing transaction, synced; then the index.
     fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Trouble> {
         let _one_at_a_time = unpoisoned(self.writing.lock());
+        let mut committing = self.recent.begin();
         let mut effects = Vec::new();
         let mut committed = Vec::with_capacity(batch.changes.len());
         let mut txn = self.database.begin_write().map_err(Trouble::in_commit)?;
@@ -348,7 +354,9 @@ impl Opened {
         {
             let mut tables = Tables::write(&txn).map_err(Trouble::in_commit)?;
             for change in batch.changes {
-                let became = tables.apply(change, &mut effects).map_err(Trouble::in_commit)?;
+                let became = tables
+                    .apply(change, &mut committing, &mut effects)
+                    .map_err(Trouble::in_commit)?;
                 committed.push(became);
             }
             if let Some(mark) = &batch.mark {
@@ -357,9 +365,11 @@ impl Opened {
         }
         if batch.mark.is_none() && !committed.contains(&Committed::Done) {
             txn.abort().map_err(Trouble::in_commit)?;
+            committing.done();
             return Ok(committed);
         }
         txn.commit().map_err(Trouble::in_commit)?;
+        committing.done();
         let mut index = unpoisoned(self.index.write());
         effects.into_iter().for_each(|effect| effect.apply(&mut index));
         Ok(committed)

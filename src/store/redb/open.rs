@@ -2,6 +2,7 @@
 //! first, and nothing is written before it has been found good.
 
 use super::gate::Gate;
+use super::recent::Recent;
 use super::tables::{META, Tables};
 use super::{Opened, Trouble};
 use crate::files;
@@ -13,8 +14,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, RwLock};
 
-/// The layout this program writes.
-pub const FORMAT: u32 = 1;
+/// The layout this program writes. The second has packed records; a file of the first becomes one of the
+/// second when it is opened, and its records as they are written.
+pub const FORMAT: u32 = 2;
 
 /// Bytes of the file redb may keep in memory. Enough for the inner pages of a million asks; redb's
 /// own default is a gibibyte, which is more than a daemon beside other work should take.
@@ -36,6 +38,9 @@ const MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 const MARKER: &str = "marker";
 
+/// This program, in a marker.
+const PROGRAM: &str = concat!("askway ", env!("CARGO_PKG_VERSION"));
+
 /// What the file says of itself. Plain JSON without a schema number: every askway there will be
 /// must be able to read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,10 +49,20 @@ pub(super) struct Marker {
     pub format: u32,
     /// The oldest layout whose programs may open it.
     pub least_reader: u32,
-    /// The program that made it.
+    /// The program that made it, or brought it forward last.
     pub written_by: String,
     /// Tells this store from every other.
     pub incarnation: String,
+}
+
+impl Marker {
+    /// What the file says of itself once this program has written to it.
+    fn brought_forward(self) -> Self {
+        if self.format >= FORMAT {
+            return self;
+        }
+        Self { format: FORMAT, least_reader: FORMAT, written_by: PROGRAM.into(), ..self }
+    }
 }
 
 /// The backend of a file. With `create` one that is not there is made, for its owner's eyes only;
@@ -118,12 +133,18 @@ pub(super) fn open(
         return Err(replaced().into());
     }
     gate.open()?;
-    let marker = found.map_or_else(|| begin(incarnation), Ok)?;
+    let marker = found.map_or_else(|| begin(incarnation), |found| Ok(found.brought_forward()))?;
     // Also where it is there already. After a kill or a failed sync the system may show writes that
     // are not on disk, and what is served from here on must be: one commit makes sure of it.
     write_marker(&database, &marker)?;
-    let index = Tables::read(&database.begin_read()?)?.index()?;
-    Ok(Opened { database, marker, index: RwLock::new(index), writing: Mutex::new(()) })
+    let index = Tables::read(database.begin_read()?).index()?;
+    Ok(Opened {
+        database,
+        marker,
+        index: RwLock::new(index),
+        recent: Recent::default(),
+        writing: Mutex::new(()),
+    })
 }
 
 /// Whether the backend holds what redb leaves when it is stopped while it makes a file: a header
@@ -178,12 +199,7 @@ fn readable(marker: &Marker) -> Result<(), Fault> {
 /// What a new file says of itself.
 fn begin(incarnation: Option<String>) -> Result<Marker, Trouble> {
     let incarnation = incarnation.map_or_else(new_incarnation, Ok)?;
-    Ok(Marker {
-        format: FORMAT,
-        least_reader: FORMAT,
-        written_by: concat!("askway ", env!("CARGO_PKG_VERSION")).into(),
-        incarnation,
-    })
+    Ok(Marker { format: FORMAT, least_reader: FORMAT, written_by: PROGRAM.into(), incarnation })
 }
 
 fn new_incarnation() -> Result<String, Fault> {

@@ -1,6 +1,6 @@
 //! Everything in the file, as of one reading transaction.
 
-use super::tables::{Reading, Tables};
+use super::tables::{Access, Reading, Tables};
 use super::{Opened, Trouble, without_panic};
 use crate::ask::AskId;
 use crate::store::Fault;
@@ -24,14 +24,14 @@ pub(super) struct Whole {
 impl Whole {
     /// Of the file as it is now.
     pub fn of(opened: &Arc<Opened>) -> Result<Self, Trouble> {
-        let tables = Tables::read(&opened.database.begin_read()?)?;
+        let tables = Tables::read(opened.database.begin_read()?);
         Ok(Self { tables, table: 0, after: None, _opened: opened.clone() })
     }
 
     fn page(&mut self, limit: usize) -> Result<Option<Vec<Saved>>, Trouble> {
         macro_rules! of {
             ($table:ident, $what:literal, $kind:path) => {
-                records(&self.tables.$table, &mut self.after, limit, $what)?
+                records(self.tables.access.of(&self.tables.$table)?, &mut self.after, limit, $what)?
                     .into_iter()
                     .map($kind)
                     .collect()
@@ -62,7 +62,7 @@ impl Whole {
 
     fn asks(&mut self, limit: usize) -> Result<Vec<Saved>, Trouble> {
         let mut found = Vec::new();
-        for key in keys(&self.tables.filed, &mut self.after, limit)? {
+        for key in keys(self.tables.access.of(&self.tables.filed)?, &mut self.after, limit)? {
             let id = AskId::from_bytes(key);
             found.push(Saved::Ask { id, events: self.tables.history(id, 0, usize::MAX)? });
         }

@@ -26,6 +26,7 @@ use ::redb::{
     Key, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, Value,
     WriteTransaction,
 };
+use std::sync::OnceLock;
 
 type Id = &'static [u8; 12];
 type Pair = &'static [u8; 20];
@@ -53,74 +54,121 @@ pub(super) const CLOCK: &str = "clock";
 
 /// How tables are reached: by a reading or by a writing transaction.
 pub(super) trait Access {
+    /// A table that is open.
     type Table<K: Key + 'static, V: Value + 'static>: ReadableTable<K, V>;
+    /// One that is open once it is looked at.
+    type Place<K: Key + 'static, V: Value + 'static>;
+
+    /// The table of a place.
+    fn of<'a, K: Key + 'static, V: Value + 'static>(
+        &self,
+        place: &'a Self::Place<K, V>,
+    ) -> Result<&'a Self::Table<K, V>, Trouble>;
 }
 
-/// By a reading one.
-pub(super) struct Reading;
+/// By a reading one. Most reads look at one table or two, and opening one costs as much as reading of it.
+pub(super) struct Reading(ReadTransaction);
 
 /// By a writing one.
 pub(super) struct Writing<'txn>(std::marker::PhantomData<&'txn ()>);
 
+/// A table that is opened by who first looks at it.
+pub(super) struct Lazy<K: Key + 'static, V: Value + 'static> {
+    definition: TableDefinition<'static, K, V>,
+    opened: OnceLock<ReadOnlyTable<K, V>>,
+}
+
 impl Access for Reading {
     type Table<K: Key + 'static, V: Value + 'static> = ReadOnlyTable<K, V>;
+    type Place<K: Key + 'static, V: Value + 'static> = Lazy<K, V>;
+
+    fn of<'a, K: Key + 'static, V: Value + 'static>(
+        &self,
+        place: &'a Lazy<K, V>,
+    ) -> Result<&'a ReadOnlyTable<K, V>, Trouble> {
+        match place.opened.get() {
+            Some(opened) => Ok(opened),
+            None => {
+                let opened = self.0.open_table(place.definition)?;
+                Ok(place.opened.get_or_init(|| opened))
+            }
+        }
+    }
 }
 
 impl<'txn> Access for Writing<'txn> {
     type Table<K: Key + 'static, V: Value + 'static> = Table<'txn, K, V>;
+    type Place<K: Key + 'static, V: Value + 'static> = Table<'txn, K, V>;
+
+    fn of<'a, K: Key + 'static, V: Value + 'static>(
+        &self,
+        place: &'a Table<'txn, K, V>,
+    ) -> Result<&'a Table<'txn, K, V>, Trouble> {
+        Ok(place)
+    }
 }
 
 /// Every table, as of one moment.
 pub(super) struct Tables<A: Access> {
-    pub meta: A::Table<&'static str, Bytes>,
-    pub filed: A::Table<Id, Bytes>,
-    pub events: A::Table<Pair, Bytes>,
-    pub live: A::Table<Id, Bytes>,
-    pub retire: A::Table<Pair, ()>,
-    pub sessions: A::Table<Id, Bytes>,
-    pub session_lists: A::Table<&'static [u8; 25], ()>,
-    pub works: A::Table<Id, Bytes>,
-    pub tickets: A::Table<&'static [u8; 32], Bytes>,
-    pub tokens: A::Table<&'static [u8; 32], Bytes>,
-    pub receipts: A::Table<Bytes, Bytes>,
-    pub session_due: A::Table<Pair, ()>,
-    pub twins: A::Table<Content, Bytes>,
-    pub standing: A::Table<Content, Bytes>,
-    pub rosters: A::Table<&'static str, Bytes>,
+    pub access: A,
+    pub meta: A::Place<&'static str, Bytes>,
+    pub filed: A::Place<Id, Bytes>,
+    pub events: A::Place<Pair, Bytes>,
+    pub live: A::Place<Id, Bytes>,
+    pub retire: A::Place<Pair, ()>,
+    pub sessions: A::Place<Id, Bytes>,
+    pub session_lists: A::Place<&'static [u8; 25], ()>,
+    pub works: A::Place<Id, Bytes>,
+    pub tickets: A::Place<&'static [u8; 32], Bytes>,
+    pub tokens: A::Place<&'static [u8; 32], Bytes>,
+    pub receipts: A::Place<Bytes, Bytes>,
+    pub session_due: A::Place<Pair, ()>,
+    pub twins: A::Place<Content, Bytes>,
+    pub standing: A::Place<Content, Bytes>,
+    pub rosters: A::Place<&'static str, Bytes>,
 }
 
-macro_rules! open {
-    ($txn:expr) => {
-        Ok(Tables {
-            meta: $txn.open_table(META)?,
-            filed: $txn.open_table(FILED)?,
-            events: $txn.open_table(EVENTS)?,
-            live: $txn.open_table(LIVE)?,
-            retire: $txn.open_table(RETIRE)?,
-            sessions: $txn.open_table(SESSIONS)?,
-            session_lists: $txn.open_table(SESSION_LISTS)?,
-            works: $txn.open_table(WORKS)?,
-            tickets: $txn.open_table(TICKETS)?,
-            tokens: $txn.open_table(TOKENS)?,
-            receipts: $txn.open_table(RECEIPTS)?,
-            session_due: $txn.open_table(SESSION_DUE)?,
-            twins: $txn.open_table(TWINS)?,
-            standing: $txn.open_table(STANDING)?,
-            rosters: $txn.open_table(ROSTERS)?,
-        })
-    };
+macro_rules! tables {
+    ($access:expr, |$definition:ident| $place:expr) => {{
+        macro_rules! place {
+            ($table:ident) => {{
+                let $definition = $table;
+                $place
+            }};
+        }
+        Tables {
+            access: $access,
+            meta: place!(META),
+            filed: place!(FILED),
+            events: place!(EVENTS),
+            live: place!(LIVE),
+            retire: place!(RETIRE),
+            sessions: place!(SESSIONS),
+            session_lists: place!(SESSION_LISTS),
+            works: place!(WORKS),
+            tickets: place!(TICKETS),
+            tokens: place!(TOKENS),
+            receipts: place!(RECEIPTS),
+            session_due: place!(SESSION_DUE),
+            twins: place!(TWINS),
+            standing: place!(STANDING),
+            rosters: place!(ROSTERS),
+        }
+    }};
 }
 
 impl Tables<Reading> {
-    pub fn read(txn: &ReadTransaction) -> Result<Self, Trouble> {
-        open!(txn)
+    /// As of this transaction.
+    pub fn read(txn: ReadTransaction) -> Self {
+        tables!(Reading(txn), |definition| Lazy { definition, opened: OnceLock::new() })
     }
 }
 
 impl<'txn> Tables<Writing<'txn>> {
     /// Makes those that are not there yet.
     pub fn write(txn: &'txn WriteTransaction) -> Result<Self, Trouble> {
-        open!(txn)
+        let access = Writing(std::marker::PhantomData);
+        Ok(tables!(access, |definition| txn.open_table(definition)?))
     }
 }
 

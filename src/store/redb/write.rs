@@ -2,16 +2,18 @@
 //! is returned, for after the commit.
 
 use super::Trouble;
+use super::recent::Committing;
 use super::tables::{
     CLOCK, Tables, Writing, content_key, deadline_key, deadline_of, event_key, lists_of,
     receipt_key,
 };
-use crate::ask::{Ask, AskId, Event, EventKind};
+use crate::ask::{Ask, AskId, Event, EventKind, SessionId};
 use crate::session::Session;
 use crate::store::index::{Index, Row};
 use crate::store::record::encode;
 use crate::store::{Change, ClockMark, Committed, Key, Record};
 use ::redb::ReadableTable;
+use std::sync::Arc;
 
 /// What a commit means to the index.
 pub(super) enum Effect {
@@ -39,19 +41,26 @@ impl Tables<Writing<'_>> {
     pub fn apply(
         &mut self,
         change: Change,
+        committing: &mut Committing<'_>,
         effects: &mut Vec<Effect>,
     ) -> Result<Committed, Trouble> {
-        if !change.stands(|key| self.revision(key))? {
+        let revision = |key: &Key| match committing.look(key) {
+            Some(record) => Ok(record.map_or(0, |record| record.revision())),
+            None => self.revision(key),
+        };
+        if !change.stands(revision)? {
             return Ok(Committed::Conflict);
         }
         for (ask, event) in &change.events {
             self.append(*ask, event)?;
         }
         for record in &change.writes {
-            self.put(record, effects)?;
+            self.put(record, committing, effects)?;
+            committing.write(record);
         }
         for key in &change.removes {
-            self.remove(key, effects)?;
+            self.remove(key, committing, effects)?;
+            committing.remove(key);
         }
         Ok(Committed::Done)
     }
@@ -72,10 +81,18 @@ impl Tables<Writing<'_>> {
         Ok(())
     }
 
-    fn put(&mut self, record: &Record, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
+    fn put(
+        &mut self,
+        record: &Record,
+        committing: &Committing<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Trouble> {
         match record {
             Record::Ask(ask) => self.list(ask, effects)?,
-            Record::Session(session) => self.put_session(session)?,
+            Record::Session(session) => {
+                let before = self.session_before(session.id, committing)?;
+                self.put_session(before.as_deref(), session)?;
+            }
             Record::Work(work) => {
                 self.works.insert(&work.id.to_bytes(), encode(work)?.as_slice())?;
             }
@@ -126,13 +143,24 @@ impl Tables<Writing<'_>> {
         Ok(())
     }
 
-    fn put_session(&mut self, session: &Session) -> Result<(), Trouble> {
-        let before = self.session(session.id)?;
-        self.disarm(before.as_deref())?;
+    fn session_before(
+        &self,
+        id: SessionId,
+        committing: &Committing<'_>,
+    ) -> Result<Option<Arc<Session>>, Trouble> {
+        match committing.look(&Key::Session(id)) {
+            Some(Some(Record::Session(session))) => Ok(Some(session)),
+            Some(_) => Ok(None),
+            None => self.session(id),
+        }
+    }
+
+    fn put_session(&mut self, before: Option<&Session>, session: &Session) -> Result<(), Trouble> {
+        self.disarm(before)?;
         if let Some(time) = session.deadline() {
             self.session_due.insert(&deadline_key(time, session.id.to_bytes()), ())?;
         }
-        let before = before.map_or_else(Vec::new, |before| lists_of(&before));
+        let before = before.map_or_else(Vec::new, lists_of);
         let after = lists_of(session);
         for place in before.iter().filter(|place| !after.contains(place)) {
             self.session_lists.remove(place)?;
@@ -151,14 +179,19 @@ impl Tables<Writing<'_>> {
         Ok(())
     }
 
-    fn remove(&mut self, key: &Key, effects: &mut Vec<Effect>) -> Result<(), Trouble> {
+    fn remove(
+        &mut self,
+        key: &Key,
+        committing: &Committing<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Trouble> {
         match key {
             Key::Ask(id) => {
                 self.remove_ask(*id)?;
                 effects.push(Effect::Remove(*id));
             }
             Key::Session(id) => {
-                if let Some(session) = self.session(*id)? {
+                if let Some(session) = self.session_before(*id, committing)? {
                     self.disarm(Some(&session))?;
                     for place in lists_of(&session) {
                         self.session_lists.remove(&place)?;
