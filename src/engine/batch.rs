@@ -126,6 +126,9 @@ pub(super) fn keep_receipt(
     closed: bool,
     now: Now,
 ) {
+    if planted!("receipt_forgotten") {
+        return;
+    }
     if let Some(Intent { key, payload, .. }) = intent {
         let (key, payload) = (key.clone(), payload.clone());
         let receipt = StoredReceipt { key, payload, subject, closed, time: now.time };

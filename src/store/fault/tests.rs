@@ -1,7 +1,7 @@
 //! What the file store does on such a disk.
 
 use super::{Disk, EIO, ENOSPC, Plan, Steps};
-use crate::store::redb::Redb;
+use crate::store::redb::{FORMAT, Redb};
 use crate::store::suite::{Dice, World, mark};
 use crate::store::{Batch, Fault, Key, Record, Scope, Store};
 use std::time::Duration;
@@ -237,15 +237,16 @@ async fn a_newer_format_is_refused_without_a_byte_written() {
         // Left as a kill leaves it: to be repaired by whoever opens it.
         std::mem::forget(database);
     };
-    set_marker(2, 2);
+    let newer = u64::from(FORMAT) + 1;
+    set_marker(newer, newer);
     let steps = disk.platter().steps;
     let shown = disk.platter().shown.clone();
     let why = refusal(&disk);
-    assert!(why.contains("has format 2, made by askway 9"), "{why}");
+    assert!(why.contains(&format!("has format {newer}, made by askway 9")), "{why}");
     assert_eq!(disk.platter().steps, steps, "it was written to");
     assert!(disk.platter().shown == shown, "it was changed");
 
-    set_marker(2, 1);
+    set_marker(newer, 1);
     world.check(&open(&disk, NEVER).unwrap()).await;
 }
 
