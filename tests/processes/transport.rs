@@ -261,7 +261,7 @@ async fn who_asks_for_much_and_reads_nothing_holds_no_more_than_a_buffer_each() 
 }
 
 /// What an idle watch, and what an open ask, may take: see docs/limits.md.
-const A_WATCH: u64 = 24 << 10;
+const A_WATCH: u64 = 12 << 10;
 const AN_ASK: u64 = 2 << 10;
 /// What a daemon takes beside them.
 const BESIDE: u64 = 64 << 20;
