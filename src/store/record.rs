@@ -92,11 +92,15 @@ pub(super) fn damaged(what: &str, why: impl std::fmt::Display) -> Fault {
     Fault::Unreadable(format!("{what} is damaged ({why})"))
 }
 
-/// FNV-1a over 64 bits: any one changed byte is seen, and nearly all else. It guards against decay,
-/// not against people.
+/// Any one changed byte is seen, and nearly all else. It guards against decay, not against people.
 fn check(bytes: &[u8]) -> [u8; 8] {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
+    fnv(bytes.iter().copied()).to_be_bytes()
+}
+
+/// FNV-1a over 64 bits: the same number for the same bytes, in every process.
+pub(crate) fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 #[cfg(test)]
