@@ -182,8 +182,15 @@ pub enum Command {
     Answer { by: PersonName, digest: ContentDigest, answers: Answers, assurance: Assurance },
     /// A person says no.
     Decline { by: PersonName, digest: ContentDigest, note: Option<String>, assurance: Assurance },
-    /// Whoever is asked, or a person, moves it on from the hop they saw.
-    Escalate { by: Actor, hop: usize, reason: Option<String>, idle: IdleHops },
+    /// Whoever is asked, or a person, moves it on from the hop they saw; a person's word is worth
+    /// `assurance`.
+    Escalate {
+        by: Actor,
+        hop: usize,
+        reason: Option<String>,
+        idle: IdleHops,
+        assurance: Option<Assurance>,
+    },
     /// The asker takes it back.
     Withdraw { by: SessionRef, note: Option<String> },
     /// Whoever is asked, or a person, speaks to the asker; a person's word is worth `assurance`.
