@@ -226,8 +226,8 @@ impl Deed {
             Deed::Tick => Command::Tick { idle, standing: None },
             Deed::Sweep => unreachable!("the sweep comes before every deed"),
         };
-        if let Some((digest, standing)) = command.standing(ask) {
-            *standing = CAST.no(nos, CAST.which(digest));
+        if let Some((asked, standing)) = command.standing(ask) {
+            *standing = CAST.no(nos, CAST.which(asked.digest));
         }
         command
     }
