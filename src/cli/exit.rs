@@ -2,6 +2,7 @@
 
 use super::help::verbs_there_are;
 use super::place;
+use super::render::human;
 use crate::client::ClientError;
 use crate::grpc::v1;
 use clap::error::{ContextKind, ErrorKind};
@@ -165,7 +166,10 @@ impl From<ClientError> for Failure {
                 key = place::CLIENT_KEY_VAR
             )),
             "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
-            "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
+            "AMBIGUOUS_ID" => first.map(|id| {
+                let id = apart(id, matches.map(String::as_str).unwrap_or_default());
+                format!("askway show {id}")
+            }),
             "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),
             "BAD_CREDENTIAL" | "NO_CREDENTIAL" => Some(place::against_a_bad_token().into()),
             "SESSION_ENDED" => Some("askway run --as NAME -- COMMAND".into()),
@@ -193,6 +197,12 @@ impl From<ClientError> for Failure {
         }
         Self { exit, reason, message, fields: error.fields, next }
     }
+}
+
+/// As much of an id as tells it from those that it could have been.
+fn apart<'a>(id: &'a str, all: &str) -> &'a str {
+    let all = all.split(',').map(|id| v1::Ask { id: id.trim().into(), ..v1::Ask::default() });
+    human::short_id(id, &all.collect::<Vec<_>>())
 }
 
 /// Which list has what the daemon says is not there: it names the kind first.

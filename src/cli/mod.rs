@@ -39,7 +39,7 @@ mod say;
 mod send_work;
 mod serve;
 mod session;
-mod shell;
+pub(crate) mod shell;
 mod shim;
 mod show;
 mod shown;

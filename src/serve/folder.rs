@@ -3,6 +3,7 @@
 //! it: [`serve`](super).
 
 use super::CannotServe;
+use crate::cli::shell;
 use crate::files::{self, LINE_BYTES, OTHERS, OTHERS_WRITE, Unfit};
 use crate::session::{Kind, Secret};
 use rustix::process::geteuid;
@@ -25,7 +26,7 @@ pub fn private(path: &Path) -> Result<(), CannotServe> {
         let message = format!("others may write to {}", path.display());
         return Err(CannotServe::new(message).next(format!(
             "look at what lies in it, then chmod 700 {}; or name another with --data",
-            path.display()
+            shell::path_or(path, "FOLDER")
         )));
     }
     if mode & OTHERS != 0 {
@@ -166,8 +167,10 @@ pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
     let secret = Secret::read(&line).filter(|secret| secret.kind() == kind);
     secret.ok_or_else(|| {
         let message = format!("{} does not hold the token that belongs there", path.display());
-        CannotServe::new(message)
-            .next(format!("put it back, or rm {}: the next start makes another", path.display()))
+        CannotServe::new(message).next(format!(
+            "put it back, or rm {}: the next start makes another",
+            shell::path_or(path, "FILE")
+        ))
     })
 }
 
@@ -223,9 +226,10 @@ pub fn read_line(path: &Path) -> Result<Option<String>, CannotServe> {
 
 /// Says of a file that the daemon made why it is not taken, and what to do.
 pub(super) fn of_unfit(path: &Path, unfit: &Unfit) -> CannotServe {
-    let away = || format!("mv {} away: the next start makes another", path.display());
+    let typed = shell::path_or(path, "FILE");
+    let away = || format!("mv {typed} away: the next start makes another");
     let next = match unfit {
-        Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(path).unwrap_or_else(away),
+        Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(&typed).unwrap_or_else(away),
         Unfit::Io(_) => "mend that, or name another folder with --data".to_owned(),
         _ => away(),
     };
