@@ -212,7 +212,7 @@ fn where_to_look(message: &str) -> &'static str {
         "person" => "askway person ls",
         "session" => "askway session ls --all",
         "token" => "askway token ls",
-        "namespace" => "askway status, for which there are; or the same with --new-namespace",
+        "namespace" => "askway namespace ls; or the same with --new-namespace",
         _ => "askway inbox --all",
     }
 }
@@ -353,6 +353,6 @@ mod tests {
         let failure = failure(Code::InvalidArgument, Some("AMBIGUOUS_ID"), Some(all));
         assert_eq!(failure.exit, Exit::Usage);
         assert!(failure.message.contains(all));
-        assert_eq!(failure.next.as_deref(), Some("askway show ask_k0000000000000000000"));
+        assert_eq!(failure.next.as_deref(), Some("askway show ask_k00000"));
     }
 }

@@ -27,6 +27,7 @@ mod inbox;
 mod log;
 mod look;
 mod man;
+mod namespace;
 mod pager;
 mod person;
 pub mod place;
@@ -124,6 +125,8 @@ enum Verb {
     Person(person::Args),
     /// Make, list or revoke the tokens of people and hosts
     Token(token::Args),
+    /// List the namespaces
+    Namespace(namespace::Args),
     /// Copy all that is kept, look a copy over, put one back
     Admin(admin::Args),
     /// Say who you are to the daemon, and how it does
@@ -232,6 +235,7 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
         Verb::SendWork(args) => send_work::run(args, context, out).await,
         Verb::Person(args) => person::run(args, context, out).await,
         Verb::Token(args) => token::run(args, context, out).await,
+        Verb::Namespace(args) => namespace::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
         Verb::Admin(_)
         | Verb::Serve(_)
@@ -319,7 +323,7 @@ mod tests {
             &["token", "create", "--person", "ann"],
             &["token", "revoke", "tok_0000"],
         ];
-        let reading: [&[&str]; 8] = [
+        let reading: [&[&str]; 9] = [
             &["wait", "ask_0000"],
             &["inbox"],
             &["show", "ask_0000"],
@@ -327,6 +331,7 @@ mod tests {
             &["session", "ls"],
             &["person", "ls"],
             &["token", "ls"],
+            &["namespace", "ls"],
             &["status"],
         ];
         for line in mutating.iter().chain(&reading) {
