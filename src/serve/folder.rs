@@ -285,6 +285,23 @@ mod tests {
         assert_eq!(mode(root.path()), 0o755);
     }
 
+    /// Root's where the test is not root's, else one that is given to somebody.
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        let root = tempfile::tempdir().expect("a folder");
+        let theirs = match geteuid().is_root() {
+            true => {
+                std::os::unix::fs::chown(root.path(), Some(65_534), None).expect("root may");
+                root.path()
+            }
+            false => Path::new("/etc"),
+        };
+        for refused in [private(theirs), private_of_socket(theirs)] {
+            let refused = refused.expect_err("it is another user's");
+            assert!(refused.message.contains("belongs to another user"), "{refused:?}");
+        }
+    }
+
     #[test]
     fn a_link_or_a_file_is_no_folder() {
         let root = tempfile::tempdir().expect("a folder");

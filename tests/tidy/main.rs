@@ -2,6 +2,7 @@
 //! read a clock, how long files and functions may be, and what must not be left lying about. Each
 //! check is tried on planted violations in `planted`; `source` reads Rust.
 
+mod attacks;
 mod cases;
 mod limits;
 mod planted;
