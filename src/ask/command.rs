@@ -255,7 +255,7 @@ impl Command {
     /// not matter to it.
     pub fn standing(&mut self, ask: &Ask) -> Option<(Asked, &mut Option<StandingNo>)> {
         match self {
-            Command::AnswerAgent { standing, .. } => Some((ask.content.asked(), standing)),
+            Command::AnswerAgent { standing, .. } => Some((ask.what_is_asked(), standing)),
             Command::InAgent(command) => command.standing(ask),
             Command::Reply { options, standing, .. } => {
                 let content = replaced(ask, options).ok().flatten()?;
@@ -264,7 +264,7 @@ impl Command {
             Command::Tick { standing, .. } => {
                 let default = |expiry: &Expiry| expiry.action == ExpiryAction::Default;
                 ask.expiry.as_ref().filter(|expiry| default(expiry))?;
-                Some((ask.content.asked(), standing))
+                Some((ask.what_is_asked(), standing))
             }
             _ => None,
         }

@@ -8,6 +8,7 @@ use super::{
     QuestionOption, State, Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -71,6 +72,10 @@ pub struct Asked {
 impl Content {
     /// What a person's no to it is found by.
     pub fn asked(&self) -> Asked {
+        Asked { gist: self.gist(), digest: self.digest() }
+    }
+
+    fn gist(&self) -> ContentDigest {
         let option = |option: &QuestionOption| QuestionOption {
             label: plain(&option.label),
             description: plain(&option.description),
@@ -88,31 +93,34 @@ impl Content {
             }
         };
         let questions = self.questions.iter().map(question).collect();
-        let gist = Content { questions, context: plain(&self.context) }.digest();
-        Asked { gist, digest: self.digest() }
+        Content { questions, context: plain(&self.context) }.digest()
     }
 }
 
 /// `text` as everything that is spelled like it reads to a person: what looks the same is the same, and
 /// of what stands between words only that stays which means something, as in `C++`, `1.5` or `a < b`.
 fn plain(text: &str) -> String {
-    let seen: Vec<char> =
-        text.nfkc().filter(|c| c.is_whitespace() || !(is_hidden(*c) || is_bound(*c))).collect();
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = &seen[..];
-    let mut before = None;
-    while let Some(&c) = rest.first() {
-        let length = rest.iter().take_while(|c| is_of_a_word(**c)).count();
+    let is_seen = |c: &char| c.is_whitespace() || !(is_hidden(*c) || is_bound(*c));
+    // It is made for every ask that is filed, and most are in ASCII.
+    let seen: Cow<'_, str> = match text.is_ascii() {
+        true => text.into(),
+        false => text.nfkc().filter(is_seen).collect::<String>().into(),
+    };
+    let mut plain = String::with_capacity(seen.len());
+    let (mut rest, mut before) = (&*seen, None);
+    while let Some(c) = rest.chars().next() {
+        let length = rest.find(|c| !is_of_a_word(c)).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(length.max(c.len_utf8()));
         if length > 0 {
-            plain.extend(word(&rest[..length].iter().collect::<String>()));
-        } else if means_something(before, c, rest.get(1).copied()) {
+            put_word(&mut plain, part);
+        } else if means_something(before, c, after.chars().next()) {
             plain.push(c);
         }
-        before = Some(rest[length.max(1) - 1]);
-        rest = &rest[length.max(1)..];
+        before = part.chars().next_back();
+        rest = after;
     }
     // Nothing but punctuation: then that is what it says.
-    if plain.is_empty() { seen.into_iter().collect() } else { plain }
+    if plain.is_empty() { seen.into_owned() } else { plain }
 }
 
 /// Whether `c` holds emoji together, or says how one is drawn.
@@ -121,25 +129,27 @@ fn is_bound(c: char) -> bool {
 }
 
 /// A word without capitals, in the letters that it looks to be made of.
-fn word(word: &str) -> Vec<char> {
+fn put_word(plain: &mut String, word: &str) {
+    if word.is_ascii() {
+        plain.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+        return;
+    }
     if is_disguised(word) {
-        return as_it_looks(word).chars().flat_map(char::to_lowercase).collect();
+        plain.extend(as_it_looks(word).chars().flat_map(char::to_lowercase));
+        return;
     }
     // A whole word of letters that look like Latin ones, as Cyrillic `а` does. Which they look like may
     // depend on whether they are capitals: one answer for both, or capitals would make a difference.
-    let latin = |c: String| {
-        let looks = as_it_looks(&c);
+    let latin = |c: &str| {
+        let looks = as_it_looks(c);
         let is_one = looks.len() == 1 && looks.chars().all(|c| c.is_ascii_alphabetic());
         is_one.then(|| looks.to_ascii_lowercase())
     };
-    let letter = |c: char| {
-        let small = || c.to_lowercase().collect::<String>();
-        match c.is_ascii() {
-            true => small(),
-            false => latin(small()).or_else(|| latin(small().to_uppercase())).unwrap_or_else(small),
-        }
-    };
-    word.chars().flat_map(|c| letter(c).chars().collect::<Vec<_>>()).collect()
+    for c in word.chars() {
+        let small = c.to_lowercase().collect::<String>();
+        let looks = latin(&small).or_else(|| latin(&small.to_uppercase()));
+        plain.push_str(looks.as_deref().unwrap_or(&small));
+    }
 }
 
 /// Whether `c`, of no word, changes what is said between these.
@@ -153,6 +163,7 @@ fn means_something(before: Option<char>, c: char, after: Option<char>) -> bool {
         '*' => is(is_of_a_word) == (true, true),
         '#' | '%' | '&' | '@' | '/' | '\\' => is(is_of_a_word) != (false, false),
         '|' | '~' => false,
+        c if c.is_whitespace() => false,
         c => matches!(
             c.general_category(),
             GeneralCategory::MathSymbol
@@ -163,6 +174,11 @@ fn means_something(before: Option<char>, c: char, after: Option<char>) -> bool {
 }
 
 impl Ask {
+    /// What a person's no to it is found by.
+    pub fn what_is_asked(&self) -> Asked {
+        Asked { gist: self.content.gist(), digest: self.digest }
+    }
+
     /// Whether the same content in the same work is this very ask: it is open, or its outcome is on
     /// its way (rule 13). What was withdrawn or abandoned is asked anew.
     pub fn is_same_once_more(&self) -> bool {
@@ -206,7 +222,7 @@ impl StandingNo {
             (Ending::Declined, Actor::Person(by)) if outcome.stands_from.is_none() => {
                 let still = before.filter(|before| before.until > outcome.time);
                 let until = outcome.time + ask.terms.decline_stands;
-                let digest = ask.content.asked().gist;
+                let digest = ask.content.gist();
                 // One that was kept by another name is no earlier writing of this record.
                 let written = before.filter(|before| before.digest == digest);
                 Some(StandingNo {

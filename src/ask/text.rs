@@ -121,7 +121,7 @@ fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// Whether `c` is of a word, and not between two.
 pub(super) fn is_of_a_word(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
+    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
 }
 
 /// Whether `word` mixes letters of several scripts and looks as if all were Latin, as a Latin word with a

@@ -229,7 +229,7 @@ pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) ->
 fn purge(world: &mut World, ask: &Ask) -> Verdict {
     let mut change = Change { removes: vec![Key::Ask(ask.id)], ..Change::default() };
     forget_twin(world, &mut change, ask)?;
-    let asked = ask.content.asked();
+    let asked = ask.what_is_asked();
     for no in [(ask.tree, asked.gist), (ask.tree, asked.digest)] {
         if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
             change.removes.push(Key::StandingNo(no));
@@ -379,7 +379,7 @@ fn settle(world: &mut World, change: &mut Change, ask: &Ask, now: Now) -> Result
     let outcome = ask.outcome().expect("a settled ask has an outcome");
     let decides = matches!(outcome.ending, Ending::Answered(_) | Ending::Declined);
     if decides && matches!(outcome.by, Actor::Person(_)) {
-        let before = standing_no(world, ask.tree, ask.content.asked())?;
+        let before = standing_no(world, ask.tree, ask.what_is_asked())?;
         let after = StandingNo::after(ask, before.as_deref());
         change.writes.extend(after.map(|no| Record::StandingNo(Arc::new(no))));
     }

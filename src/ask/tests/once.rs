@@ -69,7 +69,7 @@ fn c38_a_persons_no_binds() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &decline(&ask, "ann"), after(mins(1)));
     let no = StandingNo::after(&declined, None).unwrap();
-    let gist = ask.content.asked().gist;
+    let gist = ask.what_is_asked().gist;
     assert_eq!((no.tree, no.digest, no.ask, no.revision), (ask.tree, gist, ask.id, 1));
     assert_eq!(no.until, FILED + mins(1) + limits::DECLINE_STANDS);
 
