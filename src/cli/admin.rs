@@ -230,7 +230,11 @@ async fn lines_of(path: PathBuf) -> Result<Lines, Failure> {
         true => Box::new(tokio::io::stdin()),
         false => {
             let opened = tokio::fs::File::open(&path).await;
-            Box::new(opened.map_err(|error| Failure::io(path.display(), &error))?)
+            let failed = |error| {
+                Failure::io(path.display(), &error)
+                    .then("the same with a file that can be read, or - for stdin")
+            };
+            Box::new(opened.map_err(failed)?)
         }
     };
     Ok(Box::pin(futures_util::stream::unfold(file, |mut file| async move {
@@ -307,16 +311,18 @@ fn say(
         }))?;
         return Ok(Exit::Done);
     }
-    out.line(&format!(
-        "{} {place}: {} asks ({} open), {} events, {} sessions, {} other records, {} KiB",
-        became.word(),
-        counts.asks,
-        counts.open,
-        counts.events,
-        counts.sessions,
-        counts.others,
-        bytes.div_ceil(1024),
-    ))?;
+    let count = |number: u64, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let kept = [
+        format!("{} ({} open)", count(counts.asks, "ask"), counts.open),
+        count(counts.events, "event"),
+        count(counts.sessions, "session"),
+        count(counts.others, "other record"),
+        format!("{} KiB", bytes.div_ceil(1024)),
+    ];
+    out.line(&format!("{} {place}: {}", became.word(), kept.join(", ")))?;
     if became.is_in_force() {
         out.note(
             "what was revoked, removed or declined since that copy is so no more: look at askway token \

@@ -188,7 +188,7 @@ impl From<ClientError> for Failure {
         };
         // The daemon's sentence for programs that read only that strings the fields together.
         if reason == "INVALID_ARGUMENT" && !error.fields.is_empty() {
-            message = "what was sent is not as it must be".to_owned();
+            message = "what was typed is not as it must be".to_owned();
         }
         if let Some(all) = matches.filter(|all| !message.contains(all.as_str()))
             && first.is_some_and(|id| !message.contains(id))

@@ -25,7 +25,7 @@ pub fn private(path: &Path) -> Result<(), CannotServe> {
     if mode & OTHERS_WRITE != 0 {
         let message = format!("others may write to {}", path.display());
         return Err(CannotServe::new(message).next(format!(
-            "look at what lies in it, then chmod 700 {}; or name another with --data",
+            "look at what lies in it, then chmod 700 {}; or name another with ASKWAY_DATA",
             shell::path_or(path, "FOLDER")
         )));
     }
@@ -70,7 +70,7 @@ fn make(path: &Path) -> Result<(), CannotServe> {
 fn check(path: &Path) -> Result<u32, CannotServe> {
     let found =
         fs::symlink_metadata(path).map_err(|error| fault(path, "cannot be read", &error))?;
-    let elsewhere = "name the folder itself, or another, with --data";
+    let elsewhere = "name the folder itself, or another, with ASKWAY_DATA";
     if found.is_symlink() {
         let message = format!("{} is a symbolic link", path.display());
         return Err(CannotServe::new(message).next(elsewhere));
@@ -80,7 +80,7 @@ fn check(path: &Path) -> Result<u32, CannotServe> {
     }
     if found.uid() != geteuid().as_raw() {
         let message = format!("{} belongs to another user ({})", path.display(), found.uid());
-        return Err(CannotServe::new(message).next("name a folder of your own with --data"));
+        return Err(CannotServe::new(message).next("name a folder of your own with ASKWAY_DATA"));
     }
     Ok(found.mode())
 }
@@ -153,7 +153,7 @@ fn held(file: &mut File, path: &Path) -> CannotServe {
     };
     CannotServe::new(format!("another askway has {folder}: {who}"))
         .because("HELD")
-        .next(format!("use that one; or {stop}; or name another folder with --data"))
+        .next(format!("use that one; or {stop}; or name another folder with ASKWAY_DATA"))
 }
 
 /// The secret of `kind` in the file at `path`, made at the first start. Needs the lock: two daemons
@@ -230,7 +230,7 @@ pub(super) fn of_unfit(path: &Path, unfit: &Unfit) -> CannotServe {
     let away = || format!("mv {typed} away: the next start makes another");
     let next = match unfit {
         Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(&typed).unwrap_or_else(away),
-        Unfit::Io(_) => "mend that, or name another folder with --data".to_owned(),
+        Unfit::Io(_) => "mend that, or name another folder with ASKWAY_DATA".to_owned(),
         _ => away(),
     };
     CannotServe::new(format!("{} {unfit}", path.display())).next(next)
@@ -244,7 +244,7 @@ fn new_secret(kind: Kind) -> Secret {
 
 fn fault(path: &Path, what: &str, error: &io::Error) -> CannotServe {
     CannotServe::new(format!("{} {what}: {error}", path.display()))
-        .next("mend that, or name another folder with --data")
+        .next("mend that, or name another folder with ASKWAY_DATA")
 }
 
 #[cfg(test)]
