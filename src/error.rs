@@ -239,7 +239,7 @@ impl Error {
             Rejection::TooUnsure(demanded) => (
                 Reason::AssuranceTooLow,
                 format!(
-                    "it demands a person's word of assurance `{demanded}`: answer by a token that \
+                    "it demands a person's word of assurance `{demanded}`: give it by a token that \
                      was made for you (askway token create), not by the one in the data folder"
                 ),
             ),

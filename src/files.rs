@@ -152,14 +152,13 @@ impl Unfit {
         matches!(self, Unfit::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// What to type so that the file at `path` is fit; none where that depends on whose it is.
-    pub fn remedy(&self, path: &Path) -> Option<String> {
+    /// What to type so that a file is fit whose place is `typed` so in a shell; none where that depends on
+    /// whose it is.
+    pub fn remedy(&self, typed: &str) -> Option<String> {
         match self {
-            Unfit::Readable(_) => Some(format!("chmod 600 {}", path.display())),
-            Unfit::Writable(_) => {
-                Some(format!("look at what it holds, then chmod go-w {}", path.display()))
-            }
-            Unfit::Link => Some(format!("name the file itself: readlink {}", path.display())),
+            Unfit::Readable(_) => Some(format!("chmod 600 {typed}")),
+            Unfit::Writable(_) => Some(format!("look at what it holds, then chmod go-w {typed}")),
+            Unfit::Link => Some(format!("name the file itself: readlink {typed}")),
             _ => None,
         }
     }

@@ -7,6 +7,7 @@ use super::names::{
     WorkId,
 };
 use super::route::{Idle, Route};
+use super::standing::Asked;
 use super::time::Span;
 use super::{
     Answers, Ask, Assurance, ContentDigest, Expiry, ExpiryAction, Lease, NoticeWhy, Policy,
@@ -182,8 +183,15 @@ pub enum Command {
     Answer { by: PersonName, digest: ContentDigest, answers: Answers, assurance: Assurance },
     /// A person says no.
     Decline { by: PersonName, digest: ContentDigest, note: Option<String>, assurance: Assurance },
-    /// Whoever is asked, or a person, moves it on from the hop they saw.
-    Escalate { by: Actor, hop: usize, reason: Option<String>, idle: IdleHops },
+    /// Whoever is asked, or a person, moves it on from the hop they saw; a person's word is worth
+    /// `assurance`.
+    Escalate {
+        by: Actor,
+        hop: usize,
+        reason: Option<String>,
+        idle: IdleHops,
+        assurance: Option<Assurance>,
+    },
     /// The asker takes it back.
     Withdraw { by: SessionRef, note: Option<String> },
     /// Whoever is asked, or a person, speaks to the asker; a person's word is worth `assurance`.
@@ -243,20 +251,20 @@ impl Command {
         }
     }
 
-    /// Which content's standing no in the tree of `ask` it wants to be told of, and where; none where
-    /// that does not matter to it.
-    pub fn standing(&mut self, ask: &Ask) -> Option<(ContentDigest, &mut Option<StandingNo>)> {
+    /// To what a standing no in the tree of `ask` it wants to be told of, and where; none where that does
+    /// not matter to it.
+    pub fn standing(&mut self, ask: &Ask) -> Option<(Asked, &mut Option<StandingNo>)> {
         match self {
-            Command::AnswerAgent { standing, .. } => Some((ask.digest, standing)),
+            Command::AnswerAgent { standing, .. } => Some((ask.what_is_asked(), standing)),
             Command::InAgent(command) => command.standing(ask),
             Command::Reply { options, standing, .. } => {
                 let content = replaced(ask, options).ok().flatten()?;
-                Some((content.digest(), standing))
+                Some((content.asked(), standing))
             }
             Command::Tick { standing, .. } => {
                 let default = |expiry: &Expiry| expiry.action == ExpiryAction::Default;
                 ask.expiry.as_ref().filter(|expiry| default(expiry))?;
-                Some((ask.digest, standing))
+                Some((ask.what_is_asked(), standing))
             }
             _ => None,
         }

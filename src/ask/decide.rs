@@ -83,7 +83,11 @@ pub fn decide(ask: Option<&Ask>, command: &Command, now: Now) -> Result<Vec<Even
             let (by, note, assurance) = (by.clone(), note.clone(), Some(*assurance));
             once(EventKind::Declined { by, note, stands_from: None, assurance })
         }
-        (State::Open, C::Escalate { by, hop, reason, idle }) => {
+        (State::Open, C::Escalate { by, hop, reason, idle, assurance }) => {
+            if matches!(by, Actor::Person(_)) {
+                // It takes the ask from whoever is asked, before their time is over.
+                sure(ask, assurance.unwrap_or(Assurance::Local))?;
+            }
             escalate(ask, by, *hop, reason, idle, now)
         }
         (State::Open, C::Withdraw { by, note }) => {

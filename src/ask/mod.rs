@@ -43,7 +43,7 @@ pub use outcome::{Delivery, Ending, Lease, Outcome, State};
 pub use plan::{Plan, PlanFault, PlanHop, PlanPart, PlanTo, Plans};
 pub use policy::{Policy, Terms};
 pub use route::{Cause, Hop, HopInForce, Idle, Route, Skipped, Target};
-pub use standing::{StandingNo, Twin};
+pub use standing::{Asked, StandingNo, Twin};
 pub use time::{Now, Span, Timestamp};
 
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,15 @@
 //! still stands.
 
 use super::names::{AskId, Namespace, PersonName, WorkId};
-use super::{Actor, Ask, Assurance, ContentDigest, Delivery, Draft, Ending, Now, State, Timestamp};
+use super::text::{as_it_looks, is_disguised, is_hidden, is_of_a_word};
+use super::{
+    Actor, Ask, Assurance, Content, ContentDigest, Delivery, Draft, Ending, Now, Question,
+    QuestionOption, State, Timestamp,
+};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// Which ask a work filed last with this content. A record of its own, so that its absence can be
 /// guarded too.
@@ -24,7 +31,8 @@ pub struct Twin {
 pub struct StandingNo {
     /// The root of the works it binds.
     pub tree: WorkId,
-    /// What was declined.
+    /// What was declined, however it is spelled ([`Asked::gist`]); as it was spelled, where askway 0.1
+    /// wrote it.
     pub digest: ContentDigest,
     /// Where it lives.
     pub namespace: Namespace,
@@ -50,7 +58,127 @@ pub struct StandingNo {
     pub in_agent: bool,
 }
 
+/// What a no to some content is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Of what is asked, however it is spelled: a no to it is a no to all that differs in capitals,
+    /// spaces, punctuation and characters that look the same, in the names of the questions, in the order
+    /// of the options and in which of them are recommended.
+    pub gist: ContentDigest,
+    /// Of the content as it is.
+    pub digest: ContentDigest,
+}
+
+impl Content {
+    /// What a person's no to it is found by.
+    pub fn asked(&self) -> Asked {
+        Asked { gist: self.gist(), digest: self.digest() }
+    }
+
+    fn gist(&self) -> ContentDigest {
+        let option = |option: &QuestionOption| QuestionOption {
+            label: plain(&option.label),
+            description: plain(&option.description),
+            recommended: false,
+        };
+        let question = |question: &Question| {
+            let mut options: Vec<_> = question.options.iter().map(option).collect();
+            options.sort_by(|a, b| (&a.label, &a.description).cmp(&(&b.label, &b.description)));
+            Question {
+                id: String::new(),
+                header: plain(&question.header),
+                question: plain(&question.question),
+                options,
+                multiple: question.multiple,
+            }
+        };
+        let questions = self.questions.iter().map(question).collect();
+        Content { questions, context: plain(&self.context) }.digest()
+    }
+}
+
+/// `text` as everything that is spelled like it reads to a person: what looks the same is the same, and
+/// of what stands between words only that stays which means something, as in `C++`, `1.5` or `a < b`.
+fn plain(text: &str) -> String {
+    let is_seen = |c: &char| c.is_whitespace() || !(is_hidden(*c) || is_bound(*c));
+    // It is made for every ask that is filed, and most are in ASCII.
+    let seen: Cow<'_, str> = match text.is_ascii() {
+        true => text.into(),
+        false => text.nfkc().filter(is_seen).collect::<String>().into(),
+    };
+    let mut plain = String::with_capacity(seen.len());
+    let (mut rest, mut before) = (&*seen, None);
+    while let Some(c) = rest.chars().next() {
+        let length = rest.find(|c| !is_of_a_word(c)).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(length.max(c.len_utf8()));
+        if length > 0 {
+            put_word(&mut plain, part);
+        } else if means_something(before, c, after.chars().next()) {
+            plain.push(c);
+        }
+        before = part.chars().next_back();
+        rest = after;
+    }
+    // Nothing but punctuation: then that is what it says.
+    if plain.is_empty() { seen.into_owned() } else { plain }
+}
+
+/// Whether `c` holds emoji together, or says how one is drawn.
+fn is_bound(c: char) -> bool {
+    matches!(c, '\u{200d}' | '\u{fe0f}')
+}
+
+/// A word without capitals, in the letters that it looks to be made of.
+fn put_word(plain: &mut String, word: &str) {
+    if word.is_ascii() {
+        plain.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+        return;
+    }
+    if is_disguised(word) {
+        plain.extend(as_it_looks(word).chars().flat_map(char::to_lowercase));
+        return;
+    }
+    // A whole word of letters that look like Latin ones, as Cyrillic `а` does. Which they look like may
+    // depend on whether they are capitals: one answer for both, or capitals would make a difference.
+    let latin = |c: &str| {
+        let looks = as_it_looks(c);
+        let is_one = looks.len() == 1 && looks.chars().all(|c| c.is_ascii_alphabetic());
+        is_one.then(|| looks.to_ascii_lowercase())
+    };
+    for c in word.chars() {
+        let small = c.to_lowercase().collect::<String>();
+        let looks = latin(&small).or_else(|| latin(&small.to_uppercase()));
+        plain.push_str(looks.as_deref().unwrap_or(&small));
+    }
+}
+
+/// Whether `c`, of no word, changes what is said between these.
+fn means_something(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let is = |of: fn(char) -> bool| (before.is_some_and(of), after.is_some_and(of));
+    match c {
+        '.' | ',' | ':' => is(|c| c.is_ascii_digit()) == (true, true),
+        '-' | '\u{2212}' => {
+            matches!((is(is_of_a_word), is(|c| c.is_ascii_digit())), ((false, _), (_, true)))
+        }
+        '*' => is(is_of_a_word) == (true, true),
+        '#' | '%' | '&' | '@' | '/' | '\\' => is(is_of_a_word) != (false, false),
+        '|' | '~' => false,
+        c if c.is_whitespace() => false,
+        c => matches!(
+            c.general_category(),
+            GeneralCategory::MathSymbol
+                | GeneralCategory::CurrencySymbol
+                | GeneralCategory::OtherSymbol
+        ),
+    }
+}
+
 impl Ask {
+    /// What a person's no to it is found by.
+    pub fn what_is_asked(&self) -> Asked {
+        Asked { gist: self.content.gist(), digest: self.digest }
+    }
+
     /// Whether the same content in the same work is this very ask: it is open, or its outcome is on
     /// its way (rule 13). What was withdrawn or abandoned is asked anew.
     pub fn is_same_once_more(&self) -> bool {
@@ -94,9 +222,12 @@ impl StandingNo {
             (Ending::Declined, Actor::Person(by)) if outcome.stands_from.is_none() => {
                 let still = before.filter(|before| before.until > outcome.time);
                 let until = outcome.time + ask.terms.decline_stands;
+                let digest = ask.content.gist();
+                // One that was kept by another name is no earlier writing of this record.
+                let written = before.filter(|before| before.digest == digest);
                 Some(StandingNo {
                     tree: ask.tree,
-                    digest: ask.digest,
+                    digest,
                     namespace: ask.namespace.clone(),
                     ask: ask.id,
                     by: by.clone(),
@@ -105,7 +236,7 @@ impl StandingNo {
                     // A second no neither shortens the first nor forgets how often it was asked again.
                     until: still.map_or(until, |still| still.until.max(until)),
                     again: still.map_or(ask.again, |still| still.again.max(ask.again)),
-                    revision: before.map_or(0, |before| before.revision) + 1,
+                    revision: written.map_or(0, |before| before.revision) + 1,
                     assurance: outcome.assurance,
                     in_agent: outcome.in_agent,
                 })
@@ -122,5 +253,85 @@ impl StandingNo {
     /// The same, asked again all the same.
     pub fn asked_again(&self) -> Self {
         Self { again: self.again + 1, revision: self.revision + 1, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(question: &str, labels: &[&str]) -> Content {
+        let option = |label: &&str| QuestionOption {
+            label: (*label).into(),
+            description: format!("what {label} means"),
+            recommended: false,
+        };
+        let question = Question {
+            id: "q1".into(),
+            header: "Data".into(),
+            question: question.into(),
+            options: labels.iter().map(option).collect(),
+            multiple: false,
+        };
+        Content { questions: vec![question], context: "It is old.".into() }
+    }
+
+    #[test]
+    fn however_it_is_spelled_it_is_the_same_question() {
+        for (one, other) in [
+            ("Drop the table?", "drop the TABLE"),
+            ("Drop the table?", "  Drop\n the   table ?!"),
+            ("Drop the table?", "“Drop” the table…"),
+            ("Drop the table?", "**Drop** the `table`?"),
+            ("Drop the table?", "Ｄｒｏｐ the \u{feff}table\u{200b}?"),
+            ("Drop the table?", "Dr\u{43e}p the t\u{430}ble?"),
+            ("Delete a file?", "Delete \u{430} file?"),
+            ("Copy it?", "\u{421}\u{43e}\u{440}\u{443} it?"),
+            ("Use \u{420}g?", "use pg"),
+            ("Commit the m\u{430}in branch 10?", "commit the main branch 10"),
+            ("e\u{301}tat", "\u{c9}TAT"),
+            ("Удалить Вывод?", "удалить вывод"),
+            ("ΣΟΦΟΣ ΝΕΡΟ", "σοφοσ νερο"),
+            ("Re-deploy?", "redeploy"),
+        ] {
+            assert_eq!(plain(one), plain(other), "{one} {other}");
+            assert_eq!(content(one, &["A"]).asked().gist, content(other, &["A"]).asked().gist);
+        }
+    }
+
+    #[test]
+    fn another_question_stays_another_one() {
+        for (one, other) in [
+            ("Use C?", "Use C++?"),
+            ("Use C?", "Use C#?"),
+            ("Wait 1.5 s?", "Wait 15 s?"),
+            ("Set it to -5?", "Set it to 5?"),
+            ("Is a < b?", "Is a > b?"),
+            ("Pay 5 $?", "Pay 5 €?"),
+            ("Delete /a/b?", "Delete /ab?"),
+            ("Multiply 2*3?", "Multiply 23?"),
+            ("👍", "👎"),
+            ("?", "!"),
+            ("modern", "modem"),
+            ("кров", "кровь"),
+        ] {
+            assert_ne!(plain(one), plain(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn what_no_person_decides_on_makes_no_other_question() {
+        let one = content("Which?", &["A", "B"]);
+        let mut other = content("Which?", &["B", "A"]);
+        other.questions[0].id = "another".into();
+        other.questions[0].options[0].recommended = true;
+        assert_eq!(one.asked().gist, other.asked().gist);
+        assert_ne!(one.digest(), other.digest(), "an answer is bound to all of it");
+        assert_eq!(one.asked().digest, one.digest());
+        let mut more = content("Which?", &["A", "B"]);
+        more.context.push_str(" And slow.");
+        for changed in [content("Which?", &["A", "C"]), content("Which one?", &["A", "B"]), more] {
+            assert_ne!(one.asked().gist, changed.asked().gist);
+        }
     }
 }

@@ -4,7 +4,11 @@
 //! decides which characters can hide something or move a terminal's cursor; it does not lay out.
 
 use std::borrow::Cow;
+use unicode_normalization::char::is_combining_mark;
 use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
+use unicode_security::MixedScript;
+use unicode_security::confusable_detection::skeleton;
+use unicode_security::mixed_script::AugmentedScriptSet;
 
 /// Whether `c` must not reach a terminal, a log or a page as it is: control characters, escape
 /// sequences' beginnings, bidirectional overrides, zero-width and tag characters, private use,
@@ -64,7 +68,8 @@ fn with_loose(text: &str) -> impl Iterator<Item = (char, bool)> {
 /// over the lines above and below.
 const MARKS: usize = 8;
 
-/// `text` with every hidden character shown as a mark (`\u{1b}`); line feeds and tabs stay.
+/// `text` with every hidden character shown as a mark (`\u{1b}`), and every letter that is not of the
+/// script it seems to be of (`p\u{430}ypal`); line feeds and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     show(text, |c| is_hidden(c) && c != '\n' && c != '\t')
 }
@@ -93,14 +98,18 @@ pub fn begin(text: &str, bytes: usize) -> &str {
 
 fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut piled = Piled::default();
-    if !with_loose(text).any(|(c, is_loose)| piled.is_over(c) || is_loose || hide(c)) {
+    let disguised = disguised_letters(text);
+    let hides = with_loose(text).any(|(c, is_loose)| piled.is_over(c) || is_loose || hide(c));
+    if !hides && disguised.is_empty() {
         return Cow::Borrowed(text);
     }
     let mut piled = Piled::default();
+    let mut disguised = disguised.into_iter().peekable();
     let mut shown = String::with_capacity(text.len() + 16);
-    for (c, is_loose) in with_loose(text) {
+    for (place, (c, is_loose)) in with_loose(text).enumerate() {
+        let is_disguised = disguised.next_if_eq(&place).is_some();
         match c {
-            c if !piled.is_over(c) && !is_loose && !hide(c) => shown.push(c),
+            c if !piled.is_over(c) && !is_loose && !hide(c) && !is_disguised => shown.push(c),
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push_str("\\t"),
             '\r' => shown.push_str("\\r"),
@@ -108,6 +117,73 @@ fn show(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Whether `c` is of a word, and not between two.
+pub(super) fn is_of_a_word(c: char) -> bool {
+    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
+}
+
+/// Whether `word` mixes letters of several scripts and looks as if all were Latin, as a Latin word with a
+/// Cyrillic `а` in it does. Where a reader sees that scripts are mixed, or they are used together, as in
+/// Japanese, nothing is disguised.
+pub(super) fn is_disguised(word: &str) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
+    // Two characters for one unit of measure: this one is Greek by its name alone.
+    let word = &*word.replace('\u{3bc}', "\u{b5}");
+    let is_of_east_asia = |c: char| {
+        let scripts = AugmentedScriptSet::for_char(c);
+        !scripts.is_all() && (scripts.hanb || scripts.jpan || scripts.kore)
+    };
+    let is_foreign = |c: &char| c.is_alphabetic() && !is_latin(*c);
+    !word.is_single_script()
+        && !word.chars().any(is_of_east_asia)
+        && word
+            .chars()
+            .filter(is_foreign)
+            .all(|c| as_it_looks(c.encode_utf8(&mut [0; 4])).is_ascii())
+}
+
+/// Whether `c` is Latin, or of every script.
+fn is_latin(c: char) -> bool {
+    let mut both = AugmentedScriptSet::for_char(c);
+    both.intersect_with(AugmentedScriptSet::for_char('a'));
+    !both.is_empty()
+}
+
+/// `word` in the letters that it looks to be made of. Those of ASCII stay: an `m` may be taken for `rn`, but is
+/// of the same script.
+pub(super) fn as_it_looks(word: &str) -> String {
+    let mut bytes = [0; 4];
+    let looks = |c: char| -> String {
+        let one = &*c.encode_utf8(&mut bytes);
+        if c.is_ascii() { one.to_owned() } else { skeleton(one).collect() }
+    };
+    word.chars().map(looks).collect()
+}
+
+/// The places of letters that are of another script than most of their word, where that is disguised.
+fn disguised_letters(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    if text.is_ascii() {
+        return found;
+    }
+    let mut begin = 0;
+    for part in text.split_inclusive(|c| !is_of_a_word(c)) {
+        let word = part.trim_end_matches(|c| !is_of_a_word(c));
+        if is_disguised(word) {
+            let letters = || word.chars().enumerate().filter(|(_, c)| c.is_alphabetic());
+            let latin = letters().filter(|(_, c)| is_latin(*c)).count();
+            // The fewer are the odd ones; where there are as many, those that are not Latin.
+            let is_latin_odd = 0 < latin && latin < letters().count() - latin;
+            let odd = letters().filter(|(_, c)| is_latin(*c) == is_latin_odd);
+            found.extend(odd.map(|(place, _)| begin + place));
+        }
+        begin += part.chars().count();
+    }
+    found
 }
 
 /// Counts the marks on the character under way.
@@ -186,6 +262,50 @@ mod tests {
         assert_eq!(visible(&over), over);
         let apart = format!("{}{}", piled(MARKS), piled(MARKS));
         assert_eq!(visible(&apart), apart);
+    }
+
+    #[test]
+    fn a_letter_that_seems_to_be_of_its_words_script_and_is_not_is_shown() {
+        for (text, shown) in [
+            ("p\u{430}ypal", "p\\u{430}ypal"),
+            ("use \u{420}ostgres, now", "use \\u{420}ostgres, now"),
+            ("\u{3bf}wner", "\\u{3bf}wner"),
+            // Of a Cyrillic word it is the Latin letter.
+            ("c\u{435}\u{440}\u{430}", "\\u{63}\u{435}\u{440}\u{430}"),
+            ("a\u{430}", "a\\u{430}"),
+            ("de\u{440}loy\nnow", "de\\u{440}loy\nnow"),
+            // None of them is what they look like.
+            ("\u{3a1}\u{430}\u{443}", "\\u{3a1}\\u{430}\\u{443}"),
+        ] {
+            assert_eq!(visible(text), shown, "{text}");
+            assert_eq!(visible(shown), shown);
+            assert!(is_one_safe_line(text) || text.contains('\n'), "it may be said: {text}");
+        }
+    }
+
+    #[test]
+    fn words_of_one_script_and_scripts_that_are_used_together_stay_as_they_are() {
+        for text in [
+            "сервер",
+            "сор",
+            "API-сервер за 5 минут",
+            "SQLзапрос",
+            "USBшный",
+            "日本語Postgres",
+            "データベースをPostgreSQLに移行",
+            "ノA",
+            "한국어API",
+            "ใช้Postgres",
+            "10μs",
+            "5µm",
+            "Ωm",
+            "Δt",
+            "ελληνικά",
+            "Việt Nam naïve größe",
+            "ﬁt ①",
+        ] {
+            assert_eq!(visible(text), text);
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! socket; where it does not, the data folder is read under its lock. What is done to files:
 //! [`archive`].
 
+mod progress;
+
 use super::context::host_client;
 use super::file::is_stdin;
 use super::serve::of_faults;
@@ -12,6 +14,7 @@ use crate::config::{self, Config, KeptIn};
 use crate::files;
 use crate::serve::archive::{self, Lines, Summary};
 use crate::session::{Kind, Secret};
+use progress::Progress;
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -91,34 +94,82 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let data = place::data()?;
     let by = By::of_environment(&data, as_person)?;
+    let json = out.json;
+    let telling = |what: &str| Progress::of(what, json);
     match args.deed {
         Deed::Backup(To { file, replace }) => {
-            let summary = archive::backup(source(&data, by).await?, &file, replace).await?;
-            say(out, "copied", &file, &summary, None)
+            let progress = telling("copying");
+            let lines = progress.count(source(&data, by).await?);
+            let summary = archive::backup(lines, &file, replace).await?;
+            drop(progress);
+            say(out, Became::Copied, &file, &summary, None)
         }
         Deed::Verify { file } => {
+            let progress = telling("looking it over");
             let summary = archive::verify(&file).await?;
-            say(out, "whole:", &file, &summary, None)
+            drop(progress);
+            say(out, Became::Checked, &file, &summary, None)
         }
         Deed::Check => {
+            let progress = telling("looking it over");
             let summary = archive::check(&data).await?;
-            say(out, "whole:", &data, &summary, None)
+            drop(progress);
+            say(out, Became::Checked, &data, &summary, None)
         }
         Deed::Restore(From { file, replace }) => {
-            let (summary, before) = archive::restore(&data, &file, replace).await?;
-            say(out, "restored", &data, &summary, before.as_deref())
+            let progress = telling("restoring");
+            let lines = progress.count(archive::lines_of_copy(&file).await?);
+            let (summary, before) = archive::import(&data, lines, replace).await?;
+            drop(progress);
+            say(out, Became::Restored, &data, &summary, before.as_deref())
         }
         Deed::Import(From { file, replace }) => {
-            let lines = lines_of(file).await?;
-            let config = Config::load(config::Args::default());
-            if let KeptIn::Postgres(url) = config.map_err(of_faults)?.store {
-                let summary = archive::import_shared(&data, &url, lines).await?;
-                return say(out, "imported", Path::new(&url.to_string()), &summary, None);
-            }
-            let (summary, before) = archive::import(&data, lines, replace).await?;
-            say(out, "imported", &data, &summary, before.as_deref())
+            let config = Config::load(config::Args::default()).map_err(of_faults)?;
+            let progress = telling("importing");
+            let lines = progress.count(lines_of(file).await?);
+            let (place, summary, before) = match config.store {
+                KeptIn::Postgres(url) => {
+                    let summary = archive::import_shared(&data, &url, lines).await?;
+                    (PathBuf::from(url.to_string()), summary, None)
+                }
+                KeptIn::Folder => {
+                    let (summary, before) = archive::import(&data, lines, replace).await?;
+                    (data, summary, before)
+                }
+            };
+            drop(progress);
+            say(out, Became::Imported, &place, &summary, before.as_deref())
         }
-        Deed::Export { out: file } => export(source(&data, by).await?, file, out).await,
+        Deed::Export { out: file } => {
+            let progress = telling("exporting");
+            let lines = progress.count(source(&data, by).await?);
+            export(lines, progress, file, out).await
+        }
+    }
+}
+
+/// What became of what is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Became {
+    Copied,
+    Checked,
+    Restored,
+    Imported,
+}
+
+impl Became {
+    fn word(self) -> &'static str {
+        match self {
+            Became::Copied => "copied",
+            Became::Checked => "whole:",
+            Became::Restored => "restored",
+            Became::Imported => "imported",
+        }
+    }
+
+    /// Whether what a copy holds counts now, and nothing that came after it.
+    fn is_in_force(self) -> bool {
+        matches!(self, Became::Restored | Became::Imported)
     }
 }
 
@@ -179,7 +230,11 @@ async fn lines_of(path: PathBuf) -> Result<Lines, Failure> {
         true => Box::new(tokio::io::stdin()),
         false => {
             let opened = tokio::fs::File::open(&path).await;
-            Box::new(opened.map_err(|error| Failure::io(path.display(), &error))?)
+            let failed = |error| {
+                Failure::io(path.display(), &error)
+                    .then("the same with a file that can be read, or - for stdin")
+            };
+            Box::new(opened.map_err(failed)?)
         }
     };
     Ok(Box::pin(futures_util::stream::unfold(file, |mut file| async move {
@@ -195,7 +250,12 @@ async fn lines_of(path: PathBuf) -> Result<Lines, Failure> {
     })))
 }
 
-async fn export(mut lines: Lines, to: Option<PathBuf>, out: &mut Out) -> Result<Exit, Failure> {
+async fn export(
+    mut lines: Lines,
+    progress: Progress,
+    to: Option<PathBuf>,
+    out: &mut Out,
+) -> Result<Exit, Failure> {
     let cut =
         |why: String| Failure::new(Exit::Unavailable, "CUT_SHORT", why).then("the same again");
     let Some(path) = to else {
@@ -220,6 +280,7 @@ async fn export(mut lines: Lines, to: Option<PathBuf>, out: &mut Out) -> Result<
     file.as_file().sync_all().map_err(|error| failed(&error))?;
     file.persist_noclobber(&path).map_err(|error| failed(&error.error))?;
     files::sync_name(&path).map_err(|error| failed(&error))?;
+    drop(progress);
     match out.json {
         true => out.object(&json!({ "file": path.display().to_string() }))?,
         false => out.line(&format!("exported to {}", path.display()))?,
@@ -229,7 +290,7 @@ async fn export(mut lines: Lines, to: Option<PathBuf>, out: &mut Out) -> Result<
 
 fn say(
     out: &mut Out,
-    what: &str,
+    became: Became,
     place: &Path,
     summary: &Summary,
     before: Option<&Path>,
@@ -250,16 +311,19 @@ fn say(
         }))?;
         return Ok(Exit::Done);
     }
-    out.line(&format!(
-        "{what} {place}: {} asks ({} open), {} events, {} sessions, {} other records, {} KiB",
-        counts.asks,
-        counts.open,
-        counts.events,
-        counts.sessions,
-        counts.others,
-        bytes.div_ceil(1024),
-    ))?;
-    if matches!(what, "restored" | "imported") {
+    let count = |number: u64, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let kept = [
+        format!("{} ({} open)", count(counts.asks, "ask"), counts.open),
+        count(counts.events, "event"),
+        count(counts.sessions, "session"),
+        count(counts.others, "other record"),
+        format!("{} KiB", bytes.div_ceil(1024)),
+    ];
+    out.line(&format!("{} {place}: {}", became.word(), kept.join(", ")))?;
+    if became.is_in_force() {
         out.note(
             "what was revoked, removed or declined since that copy is so no more: look at askway token \
              ls, askway person ls and askway inbox",

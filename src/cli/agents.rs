@@ -4,7 +4,7 @@
 //! name unasked. It is none against an agent that means ill, which can unset a variable; against that
 //! there is a token that it cannot read (SECURITY.md).
 
-use super::{Exit, Failure, Verb, place};
+use super::{Exit, Failure, Verb, place, shell};
 use std::ffi::OsString;
 
 /// The variables that coding agents set for the commands they run, and which of them does. A variable
@@ -66,13 +66,15 @@ impl Verb {
 
 /// Refuses what a person does, typed where `marker` is set and no person is named.
 pub(super) fn refused(marker: &str) -> Failure {
-    let person = place::person().map_or_else(|_| "NAME".to_owned(), |person| person.to_string());
+    let person = place::person();
+    let typed_person =
+        person.map_or_else(|_| "NAME".to_owned(), |p| shell::word_or(p.as_str(), "NAME"));
     let message = format!(
         "this is a person's to do, and {marker} says that an agent runs it; a person who means it \
          says so, and it is recorded"
     );
     Failure::new(Exit::Refused, "AS_PERSON", message)
-        .then(format!("the same with --as-person {person}"))
+        .then(format!("the same with --as-person {typed_person}"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::help::verbs_there_are;
 use super::place;
+use super::render::human;
 use crate::client::ClientError;
 use crate::grpc::v1;
 use clap::error::{ContextKind, ErrorKind};
@@ -165,7 +166,10 @@ impl From<ClientError> for Failure {
                 key = place::CLIENT_KEY_VAR
             )),
             "NO_DAEMON" => Some("askway serve, if no daemon runs; else the same again".into()),
-            "AMBIGUOUS_ID" => first.map(|id| format!("askway show {id}")),
+            "AMBIGUOUS_ID" => first.map(|id| {
+                let id = apart(id, matches.map(String::as_str).unwrap_or_default());
+                format!("askway show {id}")
+            }),
             "REQUEST_ID_REUSED" => Some("the same with another --request-id, or without".into()),
             "BAD_CREDENTIAL" | "NO_CREDENTIAL" => Some(place::against_a_bad_token().into()),
             "SESSION_ENDED" => Some("askway run --as NAME -- COMMAND".into()),
@@ -184,7 +188,7 @@ impl From<ClientError> for Failure {
         };
         // The daemon's sentence for programs that read only that strings the fields together.
         if reason == "INVALID_ARGUMENT" && !error.fields.is_empty() {
-            message = "what was sent is not as it must be".to_owned();
+            message = "what was typed is not as it must be".to_owned();
         }
         if let Some(all) = matches.filter(|all| !message.contains(all.as_str()))
             && first.is_some_and(|id| !message.contains(id))
@@ -195,6 +199,12 @@ impl From<ClientError> for Failure {
     }
 }
 
+/// As much of an id as tells it from those that it could have been.
+fn apart<'a>(id: &'a str, all: &str) -> &'a str {
+    let all = all.split(',').map(|id| v1::Ask { id: id.trim().into(), ..v1::Ask::default() });
+    human::short_id(id, &all.collect::<Vec<_>>())
+}
+
 /// Which list has what the daemon says is not there: it names the kind first.
 fn where_to_look(message: &str) -> &'static str {
     let kind = message.strip_prefix("no ").and_then(|rest| rest.split(' ').next());
@@ -202,7 +212,7 @@ fn where_to_look(message: &str) -> &'static str {
         "person" => "askway person ls",
         "session" => "askway session ls --all",
         "token" => "askway token ls",
-        "namespace" => "askway status, for which there are; or the same with --new-namespace",
+        "namespace" => "askway namespace ls; or the same with --new-namespace",
         _ => "askway inbox --all",
     }
 }
@@ -343,6 +353,6 @@ mod tests {
         let failure = failure(Code::InvalidArgument, Some("AMBIGUOUS_ID"), Some(all));
         assert_eq!(failure.exit, Exit::Usage);
         assert!(failure.message.contains(all));
-        assert_eq!(failure.next.as_deref(), Some("askway show ask_k0000000000000000000"));
+        assert_eq!(failure.next.as_deref(), Some("askway show ask_k00000"));
     }
 }

@@ -1,8 +1,10 @@
 //! The program as clap knows it, with what stands below the flags of a verb.
 
-use super::{Cli, Failure};
+use super::{Cli, Exit, Failure, render};
 use clap::CommandFactory;
+use clap::error::ErrorKind;
 use std::io::Write;
+use std::process::ExitCode;
 
 /// Below the verbs.
 pub(super) const PROGRAM: &str = "\
@@ -32,8 +34,26 @@ pub(super) fn verbs_there_are(below: Option<&str>) -> String {
     format!("there are {}", names.join(", "))
 }
 
+/// Prints what clap has to say: help and version are no errors.
+pub(super) fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to be told when even this cannot be written.
+        let _ = error.print();
+        return Exit::Done.into();
+    }
+    if json {
+        render::failure(&Failure::of_clap(error), json);
+    } else {
+        let _ = error.print();
+        if error.kind() == ErrorKind::InvalidSubcommand {
+            tell_verbs(&Failure::of_clap(error));
+        }
+    }
+    Exit::Usage.into()
+}
+
 /// Says the same to whoever has read what clap says of a verb that there is not.
-pub(super) fn tell_verbs(failure: &Failure) {
+fn tell_verbs(failure: &Failure) {
     let there_are = failure.message.rsplit_once("; ").map_or("", |(_, there_are)| there_are);
     let command = failure.next.as_deref().unwrap_or("askway --help");
     // Nobody is left to be told when stderr is gone.

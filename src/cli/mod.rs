@@ -18,6 +18,7 @@ mod deliveries;
 mod demo;
 mod escalate;
 mod exit;
+mod fields;
 mod file;
 #[doc(hidden)]
 pub mod fuzzed;
@@ -26,6 +27,7 @@ mod inbox;
 mod log;
 mod look;
 mod man;
+mod namespace;
 mod pager;
 mod person;
 pub mod place;
@@ -39,7 +41,7 @@ mod say;
 mod send_work;
 mod serve;
 mod session;
-mod shell;
+pub(crate) mod shell;
 mod shim;
 mod show;
 mod shown;
@@ -55,10 +57,10 @@ pub use exit::{Exit, Failure};
 pub use typed::duration as length_of_time;
 
 use context::host_client;
-use help::command;
+use fields::Typed;
+use help::{command, typed_wrongly};
 
 use crate::ask::PersonName;
-use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser, Subcommand};
 use render::Out;
 use std::ffi::OsString;
@@ -123,6 +125,8 @@ enum Verb {
     Person(person::Args),
     /// Make, list or revoke the tokens of people and hosts
     Token(token::Args),
+    /// List the namespaces
+    Namespace(namespace::Args),
     /// Copy all that is kept, look a copy over, put one back
     Admin(admin::Args),
     /// Say who you are to the daemon, and how it does
@@ -139,10 +143,11 @@ enum Verb {
     Background(background::Args),
 }
 
-fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+fn parsed(arguments: &[OsString]) -> Result<(Cli, Typed), clap::Error> {
     let mut command = command();
     let found = command.clone().try_get_matches_from(arguments)?;
-    Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))
+    let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))?;
+    Ok((cli, Typed::of(&found)))
 }
 
 /// The program: reads the arguments, does what they say, and gives the exit code.
@@ -153,8 +158,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(true) => return Exit::Done.into(),
         Err(error) => return typed_wrongly(&error, false),
     }
-    let cli = match parsed(&arguments) {
-        Ok(cli) => cli,
+    let (cli, typed) = match parsed(&arguments) {
+        Ok(parsed) => parsed,
         Err(error) => return typed_wrongly(&error, asks_for_json(&arguments)),
     };
     let json = cli.json;
@@ -166,6 +171,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         verb => in_runtime(verb, cli.as_person, json),
     };
     ended.unwrap_or_else(|failure| {
+        let failure = if json { failure } else { typed.name_fields(failure) };
         render::failure(&failure, json);
         failure.exit.into()
     })
@@ -229,6 +235,7 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
         Verb::SendWork(args) => send_work::run(args, context, out).await,
         Verb::Person(args) => person::run(args, context, out).await,
         Verb::Token(args) => token::run(args, context, out).await,
+        Verb::Namespace(args) => namespace::run(args, context, out).await,
         Verb::Status(args) => status::run(args, context, out).await,
         Verb::Admin(_)
         | Verb::Serve(_)
@@ -245,24 +252,6 @@ async fn call(verb: Verb, as_person: Option<PersonName>, out: &mut Out) -> Resul
 /// Whether `--json` stands among the arguments of askway itself, where they could not be parsed.
 fn asks_for_json(arguments: &[OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
-}
-
-/// Prints what clap has to say: help and version are no errors.
-fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Nobody is left to be told when even this cannot be written.
-        let _ = error.print();
-        return Exit::Done.into();
-    }
-    if json {
-        render::failure(&Failure::of_clap(error), json);
-    } else {
-        let _ = error.print();
-        if error.kind() == ErrorKind::InvalidSubcommand {
-            help::tell_verbs(&Failure::of_clap(error));
-        }
-    }
-    Exit::Usage.into()
 }
 
 /// An ask as `askway show --json` prints it: one line, nothing hidden in it.
@@ -334,7 +323,7 @@ mod tests {
             &["token", "create", "--person", "ann"],
             &["token", "revoke", "tok_0000"],
         ];
-        let reading: [&[&str]; 8] = [
+        let reading: [&[&str]; 9] = [
             &["wait", "ask_0000"],
             &["inbox"],
             &["show", "ask_0000"],
@@ -342,6 +331,7 @@ mod tests {
             &["session", "ls"],
             &["person", "ls"],
             &["token", "ls"],
+            &["namespace", "ls"],
             &["status"],
         ];
         for line in mutating.iter().chain(&reading) {

@@ -113,7 +113,8 @@ fn pem(variable: &str) -> Result<Option<Vec<u8>>, Failure> {
         Failure::usage(format!("{variable}: {} {why}", path.display())).then(next)
     };
     let text = files::read(path, kind, files::PEM_BYTES);
-    let text = text.map_err(|unfit| failed(unfit.to_string(), unfit.remedy(path)))?;
+    let text = text
+        .map_err(|unfit| failed(unfit.to_string(), unfit.remedy(&shell::path_or(path, "FILE"))))?;
     let (what, sign): (_, &[u8]) = match variable {
         CLIENT_KEY_VAR => ("key", b"PRIVATE KEY-----"),
         _ => ("certificate", b"-----BEGIN CERTIFICATE-----"),
@@ -215,7 +216,10 @@ pub fn own_token() -> Result<Option<Secret>, Failure> {
 fn private_text(path: &Path) -> Result<String, Failure> {
     files::read_text(path, files::Kind::Secret, files::LINE_BYTES).map_err(|unfit| {
         let failure = bad_token(format!("{} {unfit}", path.display()));
-        unfit.remedy(path).into_iter().fold(failure, |failure, next| failure.then(next))
+        unfit
+            .remedy(&shell::path_or(path, "FILE"))
+            .into_iter()
+            .fold(failure, |failure, next| failure.then(next))
     })
 }
 

@@ -65,7 +65,7 @@ pub(super) fn settled_before(ask: &v1::Ask) -> Failure {
 }
 
 fn to_show(ask: &v1::Ask) -> String {
-    let id = &ask.id;
+    let id = human::typed_id(ask);
     format!("askway show {id}")
 }
 
@@ -83,8 +83,8 @@ fn refused(reason: &str, message: &str, receipt: &v1::Receipt) -> Failure {
 
 /// What helps against a refusal.
 fn next(reason: &str, receipt: &v1::Receipt) -> Option<String> {
-    let id = receipt.ask.as_ref().map(|ask| ask.id.as_str());
-    let open = receipt.open_ask_ids.first();
+    let id = receipt.ask.as_ref().map(human::typed_id);
+    let open = receipt.open_ask_ids.first().map(|open| human::short_id(open, &[]));
     Some(match (reason, id, open) {
         ("TOO_MANY_OPEN" | "TREE_FULL" | "NAMESPACE_FULL", _, Some(open)) => {
             format!("askway wait {open}")
@@ -211,6 +211,6 @@ mod tests {
         over.open_ask_ids = vec![fixture::ID.into()];
         let failure = verdict(&over).expect_err("refused");
         assert!(failure.message.contains(fixture::ID), "{failure}");
-        assert_eq!(failure.next, Some(format!("askway wait {}", fixture::ID)));
+        assert_eq!(failure.next, Some(format!("askway wait {}", &fixture::ID[..10])));
     }
 }

@@ -74,7 +74,7 @@ fn next(ask: &v1::Ask, context: &Context) -> Option<String> {
         [_] => "LABEL",
         _ => "--file FILE",
     };
-    let id = &ask.id;
+    let id = human::typed_id(ask);
     let Some(outcome) = &ask.outcome else {
         let command = format!("askway answer {id} {with}");
         // The folder's token is good for whoever sits here, and so is worth less than it asks for.
@@ -102,7 +102,7 @@ fn tell_unseen(ask: &v1::Ask, you: &str, (why, how): (&str, &str), out: &Out) {
     let names_default = ask.expiry.as_ref().is_some_and(|expiry| expiry.applies_default);
     let is_seen = ask.seen.iter().any(|mark| mark.person == you);
     if ask.outcome.is_none() && names_default && !is_seen {
-        let id = &ask.id;
+        let id = human::typed_id(ask);
         out.note(&format!(
             "{why}, so it does not count as shown to you, and its default waits for that: \
              askway show {id} {how}"

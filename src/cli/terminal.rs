@@ -2,7 +2,9 @@
 //! and its modes, which whoever changes them gives back. How wide it is and what it shows: `look`.
 
 use super::look::Look;
+use super::render::cut;
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
@@ -38,6 +40,36 @@ pub(super) enum Line {
     Rewritten,
     /// A new line for each change: a terminal that cannot, or one that is listened to.
     Appended,
+}
+
+impl Line {
+    /// Tells `text`; where it cannot be told in place of what was told before, only if it `is_new`.
+    pub fn put(self, text: &str, is_new: bool) {
+        let mut stderr = io::stderr().lock();
+        // Nobody is left to be told when stderr is gone.
+        let _ = match self {
+            Line::Rewritten => {
+                let fitting = fitting(text, Look::of_stderr());
+                write!(stderr, "\r{fitting}\u{1b}[K").and_then(|()| stderr.flush())
+            }
+            Line::Appended if is_new => writeln!(stderr, "{text}"),
+            Line::Appended => Ok(()),
+        };
+    }
+
+    /// Takes away what was told in place.
+    pub fn clear(self) {
+        if self == Line::Rewritten {
+            let mut stderr = io::stderr().lock();
+            let _ = write!(stderr, "\r\u{1b}[K").and_then(|()| stderr.flush());
+        }
+    }
+}
+
+/// `line` where it stays on one line of that look, with what says that it was cut. The last column stays
+/// free: some terminals begin a new line when it is taken.
+fn fitting(line: &str, look: Look) -> Cow<'_, str> {
+    cut(line, look.width.saturating_sub(1), look.ellipsis())
 }
 
 /// How stderr takes such a line; none where it is no terminal, and nobody looks.
@@ -90,4 +122,21 @@ impl Drop for Modes {
 /// Forgets what was typed and not read yet: it was meant for something else.
 pub(super) fn forget_keys() {
     let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_never_takes_two_and_says_that_it_was_cut() {
+        let fit = |line: &'static str, width| fitting(line, Look { width, ..Look::PLAIN });
+        assert_eq!(fit("waiting", 80), "waiting");
+        assert_eq!(fit("waiting", 8), "waiting");
+        assert_eq!(fit("waiting", 7), "waiti…");
+        assert_eq!(fit("日本", 5), "日本");
+        assert_eq!(fit("日本", 4), "日…");
+        let look = Look { width: 7, ascii: true, ..Look::PLAIN };
+        assert_eq!(fitting("waiting", look), "wai...");
+    }
 }

@@ -110,7 +110,13 @@ impl Address {
                     self,
                     service_fn(move |_: Uri| {
                         let path = path.clone();
-                        async move { UnixStream::connect(path).await.map(TokioIo::new) }
+                        async move {
+                            let stream = UnixStream::connect(path).await?;
+                            let peer = stream.peer_cred()?.uid();
+                            is_trusted(peer, rustix::process::geteuid().as_raw())
+                                .then(|| TokioIo::new(stream))
+                                .ok_or_else(|| io::Error::other(of_another_user(peer)))
+                        }
                     }),
                 )
             }
@@ -161,6 +167,16 @@ impl fmt::Debug for Secure {
     }
 }
 
+/// Whether whoever serves on a socket is to be given a token: this user, root, or anybody where root calls.
+/// Somebody else may have put theirs where the daemon's was, to be given what is meant for it.
+fn is_trusted(peer: u32, own: u32) -> bool {
+    peer == own || peer == 0 || own == 0
+}
+
+fn of_another_user(peer: u32) -> String {
+    format!("another user ({peer}) serves on that socket, and is given no token")
+}
+
 /// Whether the host of this URI is this machine.
 fn is_loopback(uri: &str) -> bool {
     let uri = uri.parse::<Uri>().ok();
@@ -201,6 +217,15 @@ mod tests {
         }
         for bad in ["", "unix:", "127.0.0.1:7", "ftp://a:1", "http://a", "http://", "https://a"] {
             assert!(Address::parse(bad).unwrap_err().contains("unix:PATH"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn who_serves_on_a_socket_is_this_user_or_root() {
+        for (peer, own, is_so) in
+            [(7, 7, true), (0, 7, true), (7, 0, true), (0, 0, true), (8, 7, false)]
+        {
+            assert_eq!(is_trusted(peer, own), is_so, "{peer} {own}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! in [`config`](super), as for flags and the environment; what stands in tables, in `routes`.
 
 use super::Faults;
+use crate::cli::shell;
 use crate::files;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,10 @@ pub(super) const FILE_BYTES: u64 = 1 << 20;
 pub(super) fn text(path: &Path, faults: &mut Faults) -> String {
     files::read_text(path, files::Kind::Settings, FILE_BYTES).unwrap_or_else(|unfit| {
         if !unfit.is_missing() {
-            let next = unfit.remedy(path).map(|next| format!("; {next}")).unwrap_or_default();
+            let next = unfit
+                .remedy(&shell::path_or(path, "FILE"))
+                .map(|next| format!("; {next}"))
+                .unwrap_or_default();
             faults.add(path.display().to_string(), format!("{unfit}{next}"));
         }
         String::new()

@@ -37,11 +37,13 @@ fn foresee_filing(world: &mut World, file: &File) {
     world.want(Key::Roster(asker.namespace.clone()));
     world.want_count(Scope::Open(asker.namespace.clone()));
     let Ok(work) = asker.work(file.work) else { return };
-    if let Some(Record::Twin(twin)) = world.want(Key::Twin((work, file.digest()))) {
+    if let Some(Record::Twin(twin)) = world.want(Key::Twin((work, file.asked().digest))) {
         world.want(Key::Ask(twin.ask));
     }
     let Some(Record::Work(work)) = world.want(Key::Work(work)) else { return };
-    world.want(Key::StandingNo((work.tree, file.digest())));
+    let asked = file.asked();
+    world.want(Key::StandingNo((work.tree, asked.gist)));
+    world.want(Key::StandingNo((work.tree, asked.digest)));
     world.want_count(Scope::Tree(work.tree));
     for sender in &work.chain {
         world.want(Key::Session(sender.session));
@@ -51,7 +53,6 @@ fn foresee_filing(world: &mut World, file: &File) {
 
 fn foresee_asked(world: &mut World, ask: &Ask) {
     world.want(Key::Session(ask.asker.session));
-    world.want(Key::StandingNo((ask.tree, ask.digest)));
     if let Some(Target::Session(asked)) = ask.waiting_on() {
         world.want(Key::Session(asked.session));
     }

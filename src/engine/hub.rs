@@ -6,6 +6,7 @@
 
 use crate::ask::{AskId, Namespace, SessionId};
 use crate::session::SecretHash;
+use crate::store::record::fnv;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,9 +35,7 @@ impl Topic {
             Topic::Namespace(namespace) => (3, namespace.as_str().as_bytes().to_vec()),
             Topic::Credential(secret) => (4, secret.to_bytes().to_vec()),
         };
-        // FNV-1a.
-        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        std::iter::once(kind).chain(name).fold(0xcbf2_9ce4_8422_2325, mix)
+        fnv(std::iter::once(kind).chain(name))
     }
 }
 

@@ -7,8 +7,8 @@ use super::on_roster;
 use super::request::{Done, File, Request};
 use super::world::{Missing, World};
 use crate::ask::{
-    self, Actor, Ask, AskId, Assurance, Command, Crowd, Ending, Event, Filing, Gone, Now, Policy,
-    Rejection, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
+    self, Actor, Ask, AskId, Asked, Assurance, Command, Crowd, Ending, Event, Filing, Gone, Now,
+    Policy, Rejection, SessionId, SessionRef, StandingNo, Target, Twin, WorkId, decide, evolve,
 };
 use crate::error::Error;
 use crate::session::{self, Deed as SessionDeed, Session, Standing, Work};
@@ -70,7 +70,7 @@ fn same_once_more(
     file: &File,
     work: WorkId,
 ) -> Result<Option<Arc<Ask>>, Missing> {
-    let (digest, demand) = (file.digest(), demand(file));
+    let (digest, demand) = (file.asked().digest, demand(file));
     let Some(twin) = world.twin((work, digest))? else { return Ok(None) };
     let ask = world.ask(twin.ask)?;
     Ok(ask.filter(|ask| {
@@ -103,7 +103,7 @@ fn filing(
     work: &Work,
     now: Now,
 ) -> Result<Filing, Missing> {
-    let standing = world.standing((work.tree, file.digest()))?;
+    let standing = standing_no(world, work.tree, file.asked())?;
     let standing = standing.as_deref().cloned();
     let asked_again = file.draft.again && standing.as_ref().is_some_and(|no| no.stands(now));
     let route = file.plan.route(&work.chain);
@@ -131,6 +131,19 @@ fn filing(
         standing,
         assurance: demand,
     })
+}
+
+/// A person's no to what is asked, however it was spelled; where there is none, one that askway 0.1 wrote,
+/// which is found by its spelling.
+fn standing_no(
+    world: &mut World,
+    tree: WorkId,
+    asked: Asked,
+) -> Result<Option<Arc<StandingNo>>, Missing> {
+    match world.standing((tree, asked.gist))? {
+        Some(no) => Ok(Some(no)),
+        None => world.standing((tree, asked.digest)),
+    }
 }
 
 /// What a refusal may list: of the asks that fill a tree or a namespace those that the asker may
@@ -215,9 +228,11 @@ pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) ->
 fn purge(world: &mut World, ask: &Ask) -> Verdict {
     let mut change = Change { removes: vec![Key::Ask(ask.id)], ..Change::default() };
     forget_twin(world, &mut change, ask)?;
-    let no = (ask.tree, ask.digest);
-    if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
-        change.removes.push(Key::StandingNo(no));
+    let asked = ask.what_is_asked();
+    for no in [(ask.tree, asked.gist), (ask.tree, asked.digest)] {
+        if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
+            change.removes.push(Key::StandingNo(no));
+        }
     }
     Ok((Some(change), Ok(Done::default())))
 }
@@ -311,8 +326,8 @@ impl Folding {
                 let whose = (&ask.asker, ask.work);
                 *idle = idle_hops(world, &ask.route, waiting, ask.assurance, whose)?;
             }
-            if let Some((digest, standing)) = command.standing(ask) {
-                *standing = world.standing((ask.tree, digest))?.as_deref().cloned();
+            if let Some((asked, standing)) = command.standing(ask) {
+                *standing = standing_no(world, ask.tree, asked)?.as_deref().cloned();
             }
         }
         match decide(Some(ask), &command, now) {
@@ -363,7 +378,7 @@ fn settle(world: &mut World, change: &mut Change, ask: &Ask, now: Now) -> Result
     let outcome = ask.outcome().expect("a settled ask has an outcome");
     let decides = matches!(outcome.ending, Ending::Answered(_) | Ending::Declined);
     if decides && matches!(outcome.by, Actor::Person(_)) {
-        let before = world.standing((ask.tree, ask.digest))?;
+        let before = standing_no(world, ask.tree, ask.what_is_asked())?;
         let after = StandingNo::after(ask, before.as_deref());
         change.writes.extend(after.map(|no| Record::StandingNo(Arc::new(no))));
     }

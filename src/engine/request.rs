@@ -1,8 +1,8 @@
 //! What the engine is asked to do, and what it says then.
 
 use crate::ask::{
-    Actor, AgentName, Ask, AskId, Command, ContentDigest, Draft, HostName, Namespace, PersonName,
-    Plan, SessionId, SessionRef, Span, TokenId, Violation, WorkId,
+    Actor, AgentName, Ask, AskId, Asked, Command, Draft, HostName, Namespace, PersonName, Plan,
+    SessionId, SessionRef, Span, TokenId, Violation, WorkId,
 };
 use crate::error::Error;
 use crate::session::{self, Manner, Principal, SecretHash, Session, Token, WorkManner};
@@ -128,7 +128,7 @@ pub struct File {
     /// Who is asked, before it is looked up who sent the work.
     pub plan: Plan,
     // Of the draft; found by its caller and not by the one who decides for all.
-    digest: ContentDigest,
+    asked: Asked,
     violations: Vec<Violation>,
 }
 
@@ -141,13 +141,13 @@ impl File {
         draft: Draft,
         plan: Plan,
     ) -> Self {
-        let (digest, violations) = (draft.content.digest(), draft.violations());
-        Self { id, asker, work, draft, plan, digest, violations }
+        let (asked, violations) = (draft.content.asked(), draft.violations());
+        Self { id, asker, work, draft, plan, asked, violations }
     }
 
-    /// The fingerprint of what is asked.
-    pub fn digest(&self) -> ContentDigest {
-        self.digest
+    /// The fingerprints of what is asked.
+    pub fn asked(&self) -> Asked {
+        self.asked
     }
 
     /// What keeps it from being filed.

@@ -7,6 +7,7 @@
 
 use super::folder::{self, Lock};
 use super::{CannotServe, kept, lock_file};
+use crate::cli::shell;
 use crate::config::Url;
 use crate::files;
 use crate::store::export::{Export, Header, Import, Imported};
@@ -46,7 +47,7 @@ pub async fn lines_of_folder(data: &Path) -> Result<Lines, CannotServe> {
     let lock = lock(data)?;
     if !kept::is_there(data) {
         let message = format!("there is no store in {}", data.display());
-        return Err(CannotServe::new(message).next("name another folder with ASKWAY_DATA"));
+        return Err(CannotServe::new(message).next("export ASKWAY_DATA=FOLDER, with another one"));
     }
     let store = Arc::new(kept::open(data)?);
     let export = Export::of(&*store).await.map_err(|fault| of_fault(data, &fault))?;
@@ -70,7 +71,7 @@ fn in_pieces(export: Export, keeps: impl Send + 'static) -> Lines {
 pub async fn backup(lines: Lines, to: &Path, replace: bool) -> Result<Summary, CannotServe> {
     if !replace && fs::symlink_metadata(to).is_ok() {
         let message = format!("{} is there already", to.display());
-        return Err(CannotServe::new(message).next("name another file, or say --replace"));
+        return Err(CannotServe::new(message).next("the same with another file, or with --replace"));
     }
     let (file, summary) = make(lines, to, |header| Some(header.incarnation.clone())).await?;
     let put = match replace {
@@ -101,29 +102,25 @@ pub async fn check(data: &Path) -> Result<Summary, CannotServe> {
     verify(&data.join(kept::STORE)).await
 }
 
-/// Puts what a backup holds into a data folder, as a store of its own: whoever has seen more of the one
+/// The lines of what a backup holds, which is looked over before.
+///
+/// # Errors
+///
+/// When it cannot be read, or is not whole.
+pub async fn lines_of_copy(backup: &Path) -> Result<Lines, CannotServe> {
+    let (checked, _) = look(backup).await?;
+    let export = checked.export().map_err(|fault| of_fault(backup, &fault))?;
+    Ok(in_pieces(export, checked))
+}
+
+/// Puts what a copy holds into a data folder, as a store of its own: whoever has seen more of the one
 /// that was there is told so. With `replace` also where there is one, which is kept beside it: where, is
 /// the second thing given.
 ///
 /// # Errors
 ///
-/// When a daemon has the folder, there is a store in it, or the backup is not whole: nothing is changed
+/// When a daemon has the folder, there is a store in it, or the lines are not whole: nothing is changed
 /// then.
-pub async fn restore(
-    data: &Path,
-    backup: &Path,
-    replace: bool,
-) -> Result<(Summary, Option<PathBuf>), CannotServe> {
-    let (checked, _) = look(backup).await?;
-    let export = checked.export().map_err(|fault| of_fault(backup, &fault))?;
-    import(data, in_pieces(export, checked), replace).await
-}
-
-/// The same with lines.
-///
-/// # Errors
-///
-/// As [`restore`].
 pub async fn import(
     data: &Path,
     lines: Lines,
@@ -134,7 +131,7 @@ pub async fn import(
     if kept::is_there(data) && !replace {
         let message = format!("there is a store in {}", data.display());
         return Err(CannotServe::new(message)
-            .next("name another folder with ASKWAY_DATA, or say --replace: it is kept beside"));
+            .next("the same with --replace: what is there is kept beside it"));
     }
     let (file, summary) = make(lines, &data.join(kept::STORE), |_| None).await?;
     let before = kept::put(data, file, &summary.incarnation)?;
@@ -151,12 +148,12 @@ pub async fn import(
 pub async fn import_shared(data: &Path, url: &Url, lines: Lines) -> Result<Summary, CannotServe> {
     folder::private(data)?;
     let _lock = lock(data)?;
-    let (place, empty) = (url.to_string(), "drop schema askway cascade");
+    let (place, empty) = (url.to_string(), "psql DATABASE -c 'drop schema askway cascade'");
     let store: Arc<dyn Store> = Arc::new(kept::open_shared(data, url).await?);
     let first = async { store.snapshot().await?.next(1).await };
     if !first.await.map_err(|fault| of_fault(Path::new(&place), &fault))?.is_empty() {
         let message = format!("{place} holds something already");
-        return Err(CannotServe::new(message).next("name another database in ASKWAY_STORE"));
+        return Err(CannotServe::new(message).next("export ASKWAY_STORE=URL, of another database"));
     }
     let (bytes, filled) = (Arc::new(AtomicU64::new(0)), store.clone());
     let read = bytes.clone();
@@ -166,7 +163,8 @@ pub async fn import_shared(data: &Path, url: &Url, lines: Lines) -> Result<Summa
         piece
     });
     let imported = fill(|_| Ok(filled), Box::pin(lines)).await;
-    let imported = imported.map_err(|cannot| cannot.next(format!("{empty} there, then again")))?;
+    let imported =
+        imported.map_err(|cannot| cannot.next(format!("{empty}, then the same again")))?;
     let bytes = bytes.load(Ordering::Relaxed);
     Ok(Summary { counts: imported.counts, bytes, incarnation: store.incarnation() })
 }
@@ -201,12 +199,13 @@ async fn fill(
     let wrong = |fault: Fault| {
         CannotServe::new(fault.to_string())
             .because("STORE_UNAVAILABLE")
-            .next("take another copy: askway admin export --out FILE; nothing was changed")
+            .next("askway admin export --out FILE, for another copy; nothing was changed")
     };
     let (mut import, mut lines) = (Import::into(make), pin!(lines));
     while let Some(piece) = lines.next().await {
         let piece = piece.map_err(|why| {
-            CannotServe::new(format!("it was cut short: {why}")).next("nothing was changed; again")
+            CannotServe::new(format!("it was cut short: {why}"))
+                .next("the same again; nothing was changed")
         })?;
         import.feed(&piece).await.map_err(wrong)?;
     }
@@ -245,9 +244,10 @@ fn beside(place: &Path) -> Result<NamedTempFile, CannotServe> {
 fn of_fault(place: &Path, fault: &Fault) -> CannotServe {
     CannotServe::new(format!("{}: {fault}", place.display()))
         .because("STORE_UNAVAILABLE")
-        .next("look at the disk, or take another copy")
+        .next("askway admin verify FILE, of another copy; or look at the disk")
 }
 
 fn failed(place: &Path, what: &str, error: &dyn fmt::Display) -> CannotServe {
-    CannotServe::new(format!("{} {what}: {error}", place.display())).next("look at its folder")
+    let typed = shell::path_or(files::folder_of(place), "FOLDER");
+    CannotServe::new(format!("{} {what}: {error}", place.display())).next(format!("ls -ld {typed}"))
 }

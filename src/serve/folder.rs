@@ -3,6 +3,7 @@
 //! it: [`serve`](super).
 
 use super::CannotServe;
+use crate::cli::shell;
 use crate::files::{self, LINE_BYTES, OTHERS, OTHERS_WRITE, Unfit};
 use crate::session::{Kind, Secret};
 use rustix::process::geteuid;
@@ -24,8 +25,8 @@ pub fn private(path: &Path) -> Result<(), CannotServe> {
     if mode & OTHERS_WRITE != 0 {
         let message = format!("others may write to {}", path.display());
         return Err(CannotServe::new(message).next(format!(
-            "look at what lies in it, then chmod 700 {}; or name another with --data",
-            path.display()
+            "look at what lies in it, then chmod 700 {}; or name another with ASKWAY_DATA",
+            shell::path_or(path, "FOLDER")
         )));
     }
     if mode & OTHERS != 0 {
@@ -69,7 +70,7 @@ fn make(path: &Path) -> Result<(), CannotServe> {
 fn check(path: &Path) -> Result<u32, CannotServe> {
     let found =
         fs::symlink_metadata(path).map_err(|error| fault(path, "cannot be read", &error))?;
-    let elsewhere = "name the folder itself, or another, with --data";
+    let elsewhere = "name the folder itself, or another, with ASKWAY_DATA";
     if found.is_symlink() {
         let message = format!("{} is a symbolic link", path.display());
         return Err(CannotServe::new(message).next(elsewhere));
@@ -79,7 +80,7 @@ fn check(path: &Path) -> Result<u32, CannotServe> {
     }
     if found.uid() != geteuid().as_raw() {
         let message = format!("{} belongs to another user ({})", path.display(), found.uid());
-        return Err(CannotServe::new(message).next("name a folder of your own with --data"));
+        return Err(CannotServe::new(message).next("name a folder of your own with ASKWAY_DATA"));
     }
     Ok(found.mode())
 }
@@ -152,7 +153,7 @@ fn held(file: &mut File, path: &Path) -> CannotServe {
     };
     CannotServe::new(format!("another askway has {folder}: {who}"))
         .because("HELD")
-        .next(format!("use that one; or {stop}; or name another folder with --data"))
+        .next(format!("use that one; or {stop}; or name another folder with ASKWAY_DATA"))
 }
 
 /// The secret of `kind` in the file at `path`, made at the first start. Needs the lock: two daemons
@@ -166,8 +167,10 @@ pub fn token(path: &Path, kind: Kind) -> Result<Secret, CannotServe> {
     let secret = Secret::read(&line).filter(|secret| secret.kind() == kind);
     secret.ok_or_else(|| {
         let message = format!("{} does not hold the token that belongs there", path.display());
-        CannotServe::new(message)
-            .next(format!("put it back, or rm {}: the next start makes another", path.display()))
+        CannotServe::new(message).next(format!(
+            "put it back, or rm {}: the next start makes another",
+            shell::path_or(path, "FILE")
+        ))
     })
 }
 
@@ -223,10 +226,11 @@ pub fn read_line(path: &Path) -> Result<Option<String>, CannotServe> {
 
 /// Says of a file that the daemon made why it is not taken, and what to do.
 pub(super) fn of_unfit(path: &Path, unfit: &Unfit) -> CannotServe {
-    let away = || format!("mv {} away: the next start makes another", path.display());
+    let typed = shell::path_or(path, "FILE");
+    let away = || format!("mv {typed} away: the next start makes another");
     let next = match unfit {
-        Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(path).unwrap_or_else(away),
-        Unfit::Io(_) => "mend that, or name another folder with --data".to_owned(),
+        Unfit::Readable(_) | Unfit::Writable(_) => unfit.remedy(&typed).unwrap_or_else(away),
+        Unfit::Io(_) => "mend that, or name another folder with ASKWAY_DATA".to_owned(),
         _ => away(),
     };
     CannotServe::new(format!("{} {unfit}", path.display())).next(next)
@@ -240,7 +244,7 @@ fn new_secret(kind: Kind) -> Secret {
 
 fn fault(path: &Path, what: &str, error: &io::Error) -> CannotServe {
     CannotServe::new(format!("{} {what}: {error}", path.display()))
-        .next("mend that, or name another folder with --data")
+        .next("mend that, or name another folder with ASKWAY_DATA")
 }
 
 #[cfg(test)]
@@ -279,6 +283,23 @@ mod tests {
         set_mode(root.path(), 0o755);
         private_of_socket(root.path()).expect_err("a socket's folder is never changed");
         assert_eq!(mode(root.path()), 0o755);
+    }
+
+    /// Root's where the test is not root's, else one that is given to somebody.
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        let root = tempfile::tempdir().expect("a folder");
+        let theirs = match geteuid().is_root() {
+            true => {
+                std::os::unix::fs::chown(root.path(), Some(65_534), None).expect("root may");
+                root.path()
+            }
+            false => Path::new("/etc"),
+        };
+        for refused in [private(theirs), private_of_socket(theirs)] {
+            let refused = refused.expect_err("it is another user's");
+            assert!(refused.message.contains("belongs to another user"), "{refused:?}");
+        }
     }
 
     #[test]

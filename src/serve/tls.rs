@@ -1,6 +1,7 @@
 //! TLS on our own listener: certificate and key from files, HTTP/2 and nothing else.
 
 use super::CannotServe;
+use crate::cli::shell;
 use crate::config::Tls;
 use crate::files;
 use std::path::Path;
@@ -60,7 +61,7 @@ fn read(path: &Path, kind: files::Kind) -> Result<Vec<u8>, CannotServe> {
     files::read(path, kind, files::PEM_BYTES).map_err(|unfit| {
         let other =
             || "name a certificate and its key, in PEM, with --tls-cert and --tls-key".into();
-        let next = unfit.remedy(path).unwrap_or_else(other);
+        let next = unfit.remedy(&shell::path_or(path, "FILE")).unwrap_or_else(other);
         CannotServe::new(format!("{} {unfit}", path.display())).next(next)
     })
 }

@@ -127,7 +127,8 @@ impl Service {
     ) -> Result<Receipt, Error> {
         self.act(caller, Call::Escalate, request, ask, &(hop, &reason), |caller| {
             let by = Actor::from(caller.principal.clone());
-            Command::Escalate { by, hop, reason: reason.clone(), idle: Vec::new() }
+            let assurance = matches!(by, Actor::Person(_)).then(|| caller.assurance());
+            Command::Escalate { by, hop, reason: reason.clone(), idle: Vec::new(), assurance }
         })
         .await
     }

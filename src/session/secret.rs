@@ -182,6 +182,20 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_a_panic_is_about_is_not_told() {
+        let secret = Secret::new(Kind::Person, [7; 32]);
+        let failed = || Err::<(), _>((&secret, secret.hash()));
+        let panics: [&dyn Fn(); 2] =
+            [&|| failed().expect("it fails"), &|| panic!("it is about {secret:?}")];
+        for panics in panics {
+            let panics = std::panic::AssertUnwindSafe(panics);
+            let said = std::panic::catch_unwind(panics).expect_err("it panics");
+            let said = said.downcast_ref::<String>().expect("it is said in words");
+            assert!(said.starts_with("it ") && !said.contains("0707"), "{said}");
+        }
+    }
+
+    #[test]
     fn a_secret_with_any_one_digit_wrong_or_missing_is_none() {
         let secret = Secret::new(Kind::Host, [0x5a; 32]);
         let text = secret.expose();

@@ -16,7 +16,8 @@ const FORM: u32 = 1;
 /// Records read at once, and committed at once: some hundred kilobytes, a few milliseconds.
 const AT_ONCE: usize = 128;
 
-/// Bytes of a line: more than an ask of the most questions takes with the longest talk.
+/// Bytes of a line of an export: more than an ask of the most questions takes with the longest talk; a
+/// file without an end of a line is no export, and is not read into memory whole.
 pub const LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The first line.
@@ -184,17 +185,25 @@ impl<M: FnOnce(&Header) -> Result<Arc<dyn Store>, Fault>> Import<M> {
     /// store fails with.
     pub async fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.has_room(end)?;
             self.buffer.extend_from_slice(&bytes[..end]);
             bytes = &bytes[end + 1..];
             let line = std::mem::take(&mut self.buffer);
             self.number += 1;
             self.line(&line).await?;
         }
-        if self.buffer.len() + bytes.len() > LINE_BYTES {
-            return Err(self.wrong(format!("it is longer than {LINE_BYTES} bytes")));
-        }
+        self.has_room(bytes.len())?;
         self.buffer.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// Whether the line under way may have so many bytes more.
+    fn has_room(&mut self, more: usize) -> Result<(), Fault> {
+        if self.buffer.len() + more <= LINE_BYTES {
+            return Ok(());
+        }
+        self.number += 1;
+        Err(self.wrong(format!("it is longer than {LINE_BYTES} bytes")))
     }
 
     async fn line(&mut self, line: &[u8]) -> Result<(), Fault> {
@@ -261,5 +270,39 @@ impl<M: FnOnce(&Header) -> Result<Arc<dyn Store>, Fault>> Import<M> {
 
     fn wrong(&self, why: impl std::fmt::Display) -> Fault {
         Fault::Unreadable(format!("line {} of the export: {why}", self.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an import says of one line of so many bytes, which comes in pieces.
+    async fn fed(bytes: usize, ended: bool) -> Fault {
+        let make = |_: &Header| -> Result<Arc<dyn Store>, Fault> {
+            unreachable!("nothing of it is a header")
+        };
+        let mut import = Import::into(make);
+        let piece = vec![b'x'; 1 << 20];
+        let mut left = bytes;
+        while left > 0 {
+            let length = left.min(piece.len());
+            if let Err(fault) = import.feed(&piece[..length]).await {
+                return fault;
+            }
+            left -= length;
+        }
+        let last = if ended { import.feed(b"\n").await } else { import.end().await.map(|_| ()) };
+        last.expect_err("it is no export")
+    }
+
+    #[tokio::test]
+    async fn a_line_is_read_to_its_bound_and_not_further() {
+        for ended in [true, false] {
+            let fits = fed(LINE_BYTES, ended).await.to_string();
+            assert!(!fits.contains("longer than"), "{fits}");
+            let over = fed(LINE_BYTES + 1, ended).await.to_string();
+            assert!(over.contains("line 1 of the export: it is longer than"), "{over}");
+        }
     }
 }

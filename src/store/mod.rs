@@ -5,6 +5,7 @@
 //! records it is given ([`index`]), so they cannot disagree with them. A second store is bytes and
 //! indexes; [`suite`] holds the laws that every one must keep.
 
+mod chance;
 pub mod export;
 #[cfg(test)]
 mod fault;

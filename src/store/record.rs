@@ -107,13 +107,17 @@ pub(super) fn damaged(what: &str, why: impl std::fmt::Display) -> Fault {
     Fault::Unreadable(format!("{what} is damaged ({why})"))
 }
 
-/// FNV-1a over 64 bits: any one changed byte is seen, and nearly all else. It guards against decay,
-/// not against people. From schema 2 on the number itself is checked too: one bit of it makes another.
+/// Any one changed byte is seen, and nearly all else. It guards against decay, not against people. From
+/// schema 2 on the number itself is checked too: one bit of it makes another.
 fn check(schema: u8, bytes: &[u8]) -> [u8; 8] {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let begin = 0xcbf2_9ce4_8422_2325;
-    let begin = if schema == PLAIN { begin } else { mix(begin, &schema) };
-    bytes.iter().fold(begin, mix).to_be_bytes()
+    let number = (schema != PLAIN).then_some(schema);
+    fnv(number.into_iter().chain(bytes.iter().copied())).to_be_bytes()
+}
+
+/// FNV-1a over 64 bits: the same number for the same bytes, in every process.
+pub(crate) fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 #[cfg(test)]

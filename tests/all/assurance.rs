@@ -71,6 +71,36 @@ async fn a_too_unsure_word_holds_no_timer_and_a_turn_says_what_it_is_worth() {
     assert_eq!(worth, [None, Some(Assurance::Local)], "a session's is worth none");
 }
 
+/// It would take the ask from those who are asked in turn before any of them had their time.
+#[tokio::test]
+async fn a_too_unsure_word_moves_no_ask_on() {
+    let person = |name: &str| PlanTo::Person(name.parse().unwrap());
+    let hop = |name, timeout| PlanHop { to: person(name), timeout };
+    let hour = Span::from_hours(1);
+    let hops = vec![hop("ann", Some(hour)), hop("owner", None)];
+    let plan = Plan::new("in-turn".parse().unwrap(), hops, 1, hour).unwrap();
+    let clock = Manual::at(askway::ask::Timestamp::from_millis(1_800_000_000_000));
+    let settings = Settings { routes: Plans::new([plan], hour), ..Settings::default() };
+    let bench = Bench::set(Arc::new(Mem::default()), clock, settings).await;
+    let add = bench.service.add_person(&bench.host, fresh(), None, "ann".parse().unwrap());
+    add.await.unwrap();
+    let lead = bench.root("lead").await;
+    let route = Some("in-turn".parse().unwrap());
+    let sure = Draft { route: route.clone(), ..demanding("sure?", Assurance::Token) };
+    let sure = accepted(bench.file(&lead, sure).await);
+    let move_on = async |by: &Caller, ask: &askway::ask::Ask| {
+        bench.service.escalate(by, fresh(), ask.id, ask.hop.index, None).await
+    };
+    assert_eq!(refused(move_on(&bench.owner, &sure).await), Reason::AssuranceTooLow);
+    let still = bench.get(sure.id).await;
+    assert_eq!((still.hop.index, still.revision), (0, sure.revision), "nothing was recorded");
+    let by_token = sure_owner(&bench).await;
+    assert_eq!(accepted(move_on(&by_token, &sure).await).hop.index, 1);
+    // Where nothing is demanded anybody's word does.
+    let any = accepted(bench.file(&lead, Draft { route, ..draft("any?") }).await);
+    assert_eq!(accepted(move_on(&bench.owner, &any).await).hop.index, 1);
+}
+
 #[tokio::test]
 async fn what_a_word_was_worth_is_recorded_and_a_sessions_is_worth_none() {
     let bench = Bench::new().await;

@@ -98,6 +98,48 @@ async fn asked_again_on_purpose_it_goes_straight_to_people_and_is_counted() {
     }
 }
 
+/// An agent that spells its question otherwise has asked nothing else.
+#[tokio::test]
+async fn a_no_binds_however_the_question_is_spelled() {
+    let bench = Bench::new().await;
+    let (lead, worker) = bench.pair().await;
+    let other = bench.child("other", &lead, false).await;
+    let first = bench.ask(&worker, "Drop the table?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    bench.acknowledge(&worker, first.id).await;
+    let spelled = [
+        "drop the TABLE",
+        "  Drop\n\nthe   table ?!",
+        "**Drop** the `table`…",
+        "Ｄｒｏｐ the table?",
+        "Dr\u{43e}p the t\u{430}ble?",
+        "Drop\u{200b} the table?",
+    ];
+    for question in spelled {
+        let again = bench.ask(&other, question).await;
+        declined_by_it(&again, &first);
+        bench.acknowledge(&other, again.id).await;
+    }
+    assert!(bench.inbox(&bench.owner).await.is_empty(), "no person is asked");
+    assert!(bench.ask(&other, "Drop the tables?").await.is_open(), "that is another one");
+}
+
+#[tokio::test]
+async fn no_session_says_yes_to_what_was_declined_in_another_spelling() {
+    let bench = Bench::new().await;
+    let (lead, one) = bench.pair().await;
+    let two = bench.child("two", &lead, false).await;
+    let (first, twin) = (bench.ask(&one, "drop it?").await, bench.ask(&two, "Drop it!").await);
+    accepted(bench.decline(&first, NOTE).await);
+    let said = bench.answer_agent(&lead, &twin).await.unwrap();
+    assert_eq!(said.verdict, Verdict::Refused(Reason::StandingDecline));
+    // A person who answers the other spelling lifts it from both.
+    let moved = accepted(bench.escalate(&lead, &twin).await);
+    accepted(bench.answer(&moved).await);
+    bench.acknowledge(&one, first.id).await;
+    assert!(bench.ask(&one, "drop it?").await.is_open());
+}
+
 #[tokio::test]
 async fn a_no_binds_not_at_all_where_it_is_configured_so() {
     let mut policy = Policy::default();

@@ -204,7 +204,10 @@ impl Deed {
                 let (digest, note) = (digest(content), None);
                 Command::Decline { by: person, digest, note, assurance: Assurance::Local }
             }
-            Deed::Escalate { hop } => Command::Escalate { by, hop: hop.into(), reason: None, idle },
+            Deed::Escalate { hop } => {
+                let hop = hop.into();
+                Command::Escalate { by, hop, reason: None, idle, assurance: None }
+            }
             Deed::Withdraw => Command::Withdraw { by: session(), note: None },
             Deed::Say => Command::Say { by, text: "how large is it?".into(), assurance: None },
             Deed::Reply { anew } => {
@@ -223,8 +226,8 @@ impl Deed {
             Deed::Tick => Command::Tick { idle, standing: None },
             Deed::Sweep => unreachable!("the sweep comes before every deed"),
         };
-        if let Some((digest, standing)) = command.standing(ask) {
-            *standing = CAST.no(nos, CAST.which(digest));
+        if let Some((asked, standing)) = command.standing(ask) {
+            *standing = CAST.no(nos, CAST.which(asked.digest));
         }
         command
     }

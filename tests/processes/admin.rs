@@ -1,9 +1,10 @@
 //! `askway admin`: copies of all that is kept, and what becomes of them.
 
 use super::daemon::{Daemon, Said, command, data_of};
+use super::terminal::Terminal;
 use askway::cli::place;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -131,6 +132,28 @@ fn a_copy_that_is_not_whole_is_refused_by_name_and_changes_nothing() {
     }
     assert!(found > 0, "no damage was seen");
     admin(&daemon.data(), &["check"]).ends(0);
+}
+
+/// A copy that is long in coming is told of at a terminal while it comes, and then no more.
+#[test]
+fn long_work_is_told_at_a_terminal_while_it_lasts() {
+    let (mut daemon, copies, _) = scene();
+    let (lines, pipe) = (copies.path().join("all.jsonl"), copies.path().join("pipe"));
+    admin(&daemon.data(), &["export", "--out", text(&lines)]).ends(0);
+    daemon.kill();
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs");
+    assert!(made.success());
+    let import = ["admin", "import", text(&pipe), "--replace"];
+    let terminal = Terminal::run(&daemon, None, &import);
+    let mut into = fs::OpenOptions::new().write(true).open(&pipe).expect("somebody reads it");
+    let whole = fs::read(&lines).expect("lines");
+    let (some, rest) = whole.split_at(whole.len() / 2);
+    into.write_all(some).expect("it is read");
+    terminal.see("importing: ").see(" records, ").see(" s so far");
+    into.write_all(rest).expect("it is read");
+    drop(into);
+    terminal.see("imported ").see_no("so far");
+    terminal.ends(0);
 }
 
 #[test]

@@ -236,6 +236,65 @@ fn what_is_not_there_is_looked_for_where_it_would_be() {
 }
 
 #[test]
+fn a_field_that_is_wrong_is_named_by_what_was_typed_for_it() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let people = |token: Option<&str>, line: &[&str]| {
+        let mut command = daemon.command(line);
+        token.map(|token| command.env(place::TOKEN_VAR, token));
+        Said::by(&mut command).ends(2).err
+    };
+    let twice = ["ask", "Which?", "-o", "A", "-o", "B", "-o", "a", "--expire", "1s"];
+    let said = people(Some(&worker), &twice);
+    assert!(said.contains("  --option (the 3rd of them): `a` looks like"), "{said}");
+    assert!(said.contains("  --expire: must be from"), "{said}");
+    let said = people(None, &["show", "ask_!!!!"]);
+    assert!(said.contains("  ID: must be"), "{said}");
+    let asked = daemon.verb(Some(&worker), &["ask", "Which?", "-o", "A", "-o", "B"]).ends(0).json();
+    let id = asked["ask"]["id"].as_str().expect("an id");
+    let said = people(None, &["claim", id, "--for", "2h"]);
+    assert!(said.contains("  --for: must be from"), "{said}");
+    // Programs read the names that the API has for them, also of what a file says.
+    let fields = daemon.verb(Some(&worker), &twice).ends(2).error()["fields"].clone();
+    let fields: Vec<_> = fields.as_array().unwrap().iter().map(|one| &one["field"]).collect();
+    assert_eq!(fields, ["questions[0].options[2].label", "expire"]);
+    let file = daemon.data().join("ask.json");
+    let bad = r#"{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"a"}]}]}"#;
+    std::fs::write(&file, bad).expect("written");
+    let said = people(Some(&worker), &["ask", "--file", file.to_str().expect("text")]);
+    assert!(said.contains("  questions[0].options[1].label: "), "{said}");
+}
+
+#[test]
+fn what_to_type_next_has_the_ids_that_lists_show_and_places_that_a_shell_takes() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let asked = daemon.verb(Some(&worker), &["ask", "Which?", "-o", "A", "-o", "B"]).ends(0).json();
+    let id = asked["ask"]["id"].as_str().expect("an id");
+    let short = &id[..10];
+    let next = |said: Said| said.error()["next"].as_str().expect("a hint").to_owned();
+    let wrong = daemon.verb(None, &["answer", id, "a"]).ends(2);
+    assert_eq!(next(wrong), format!("askway answer {short} A"));
+    let none = daemon.verb(None, &["release", id]).ends(7);
+    assert_eq!(next(none), format!("askway claim {short}"));
+    let shown = Said::by(&mut daemon.command(&["show", id])).ends(0).err;
+    assert!(shown.contains(&format!("next: askway answer {short} LABEL")), "{shown}");
+    // What is settled may be found by its whole id alone.
+    daemon.verb(None, &["answer", short, "A"]).ends(0);
+    let late = daemon.verb(None, &["answer", id, "B"]).ends(6);
+    assert!(late.err.contains(&format!("askway show {id}")) || late.out.contains(id), "{late:?}");
+
+    let place = daemon.data().join("my token's file");
+    std::fs::copy(daemon.data().join(place::OWNER_TOKEN), &place).expect("copied");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&place, open).expect("it is ours");
+    let mut command = daemon.command(&["inbox", "--json"]);
+    let open = Said::by(command.env(place::TOKEN_FILE_VAR, &place)).ends(7);
+    let typed = place.to_str().expect("text").replace('\'', r"'\''");
+    assert_eq!(next(open), format!("chmod 600 '{typed}'"));
+}
+
+#[test]
 fn a_credential_that_is_missing_or_bad_is_told_by_the_variable_that_says_it() {
     let daemon = Daemon::start(&[]);
     let with = |variables: &[(&str, &str)]| {

@@ -133,6 +133,30 @@ fn hostile_words_reach_no_shell_by_completing() {
     }
 }
 
+/// They quote what they put on the line by themselves, and hand over what was begun as it stands there.
+#[test]
+fn other_shells_are_given_a_label_as_it_is_however_it_was_begun() {
+    let daemon = Daemon::start(&[]);
+    let (_, worker) = daemon.pair();
+    let label = r"a`touch X`\ 'b: $(x)";
+    let id = ask(&daemon, &worker, &["Which?", "-o", label, "-o", "B"]);
+    let given = |shell: &str, begun: &str| {
+        let mut command = daemon.command(&["--", "askway", "answer", &id, begun]);
+        command.env("ASKWAY_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "3");
+        let out = Said::by(command.env("_CLAP_IFS", "\n")).ends(0).out;
+        // What the option would mean, which is nothing here, stands behind.
+        out.trim_end().trim_end_matches(':').to_owned()
+    };
+    // zsh splits what it is told at colons, and takes a backslash before one.
+    let for_zsh = label.replace('\\', r"\\").replace(':', r"\:");
+    for begun in ["a", r"a\`t", "'a`touch X", "\"a\\`touch"] {
+        assert_eq!(given("fish", begun), label, "{begun}");
+        assert_eq!(given("zsh", begun), for_zsh, "{begun}");
+    }
+    assert_eq!(given("fish", r"'a`touch X`\\ \'b"), label, "its single quotes know a backslash");
+    assert_eq!(given("zsh", r"'a`touch X`\ '\''b"), for_zsh);
+}
+
 #[test]
 fn bash_completes_with_the_script_as_it_is_printed() {
     let daemon = Daemon::start(&[]);
@@ -193,10 +217,11 @@ fn bash_runs_nothing_of_a_label_that_it_completes() {
         let options = labels.iter().flat_map(|label| ["-o", label]);
         ask(&daemon, &worker, &["Which?"].into_iter().chain(options).collect::<Vec<_>>())
     };
-    let sets: [&[&str]; 3] = [
+    let sets: [&[&str]; 4] = [
         &["a$(touch X)", "b; touch X", "c  d", "e's; touch X; '"],
         &["f!! !x", "g* [a] {b,c}", "h\" \"$(touch X)", "i|touch X"],
         &["j<X>X", "k~ & touch X", "l#", "m ${x} && touch X"],
+        &["n`touch X`", "o\\`touch X\\`", "p\\", "q'`touch X` \\'!! \\\""],
     ];
     let bash = bash(&daemon, folder.path());
     // A pattern must not find what a label is.
@@ -221,18 +246,19 @@ fn bash_completes_a_label_behind_a_quote_and_leaves_what_cannot_be_quoted() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
     let folder = tempfile::tempdir().expect("a folder");
-    let offers =
-        ["-o", "k one $(touch X)", "-o", "k two", "-o", "b`touch X`", "-o", "-d $(touch X)"];
+    let labels = ["k one $(touch X)", "k two", "b`touch X`\\'s", "-d $(touch X)"];
+    let offers: Vec<_> = labels.iter().flat_map(|label| ["-o", label]).collect();
     let id = ask(&daemon, &worker, &[&["Which?"], &offers[..]].concat());
     let bash = bash(&daemon, folder.path());
     let typed = [
         // What both begin with is inserted with its quote; what is typed on is within it.
         ("k\to\t\r", "<k one $(touch X)>"),
         ("'k o\t\r", "<k one $(touch X)>"),
+        ("'b\t\r", "<b`touch X`\\'s>"),
+        ("b\t\r", "<b`touch X`\\'s>"),
         // Within these a `$` would mean something.
         ("\"k o\t\"\r", "<k o>"),
         ("x''k\t\r", "<xk>"),
-        ("b\t\r", "<b>"),
     ];
     for (place, (keys, given_then)) in typed.iter().enumerate() {
         bash.press(&format!("askway answer {id} {keys}"));

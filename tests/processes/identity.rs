@@ -232,6 +232,25 @@ fn a_token_is_read_from_no_pipe_no_link_and_no_device() {
 }
 
 #[test]
+fn the_namespaces_are_listed_for_the_daemons_user_and_for_nobody_else() {
+    let daemon = Daemon::start(&[]);
+    let add = ["person", "add", "ann", "--namespace", "acme", "--new-namespace"];
+    daemon.verb(None, &add).ends(0);
+    let create = ["token", "create", "--person", "ann", "--namespace", "acme"];
+    let ann = daemon.verb(None, &create).ends(0).json()["secret"].clone();
+    let listed = Said::by(&mut daemon.command(&["namespace", "ls"])).ends(0).out;
+    assert_eq!(listed, "default\t1\t2\nacme\t2\t1\n", "the folder's tokens are two");
+    let rows = daemon.verb(None, &["namespace", "ls"]).ends(0).lines();
+    assert_eq!((&rows[1]["name"], &rows[1]["people"]), (&"acme".into(), &2.into()));
+    let (_, worker) = daemon.pair();
+    for token in [ann.as_str().expect("it is shown once"), &worker] {
+        let refused = daemon.verb(Some(token), &["namespace", "ls"]).ends(7);
+        assert_eq!(refused.error()["reason"], "WRONG_PRINCIPAL");
+        assert!(!refused.out.contains("default"), "{refused:?}");
+    }
+}
+
+#[test]
 fn a_token_that_is_made_again_says_what_became_of_the_first() {
     let daemon = Daemon::start(&[]);
     let file = |name: &str| daemon.data().join(name).to_str().expect("UTF-8").to_owned();

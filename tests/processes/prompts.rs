@@ -108,6 +108,23 @@ fn numbers_choose_and_ctrl_keys_edit_the_line() {
 }
 
 #[test]
+fn ctrl_w_erases_the_word_before_the_cursor_and_nothing_after_it() {
+    const LEFT: &str = "\u{1b}[D";
+    let daemon = Daemon::start(&[]);
+    let asker = asker(&daemon);
+    let id = id(&daemon.verb(Some(&asker), &["ask", "Why?"]).ends(0));
+    let terminal = Terminal::run(&daemon, None, &["answer", &id]);
+    terminal.see("? Why?").press("one two-three  ").press("\u{17}x").see("one x");
+    // Within a word what follows the cursor stays, and at the beginning all does.
+    terminal.press("yz").press(&LEFT.repeat(2)).press("\u{17}w").see("one wyz");
+    terminal.press(&LEFT.repeat(5)).press("\u{17}v").see("vone wyz");
+    terminal.press("\u{5} größe\u{17}日本\u{17}!").see("vone wyz !");
+    terminal.press(ENTER).see("> send it").press(ENTER).see("answered ask_");
+    terminal.ends(0);
+    assert_eq!(show(&daemon, &id)["outcome"]["answers"]["q1"]["text"], "vone wyz !");
+}
+
+#[test]
 fn a_question_without_options_is_written_to_at_once_and_the_other_ways_are_behind_esc() {
     let daemon = Daemon::start(&[]);
     let asker = asker(&daemon);

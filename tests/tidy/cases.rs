@@ -27,7 +27,7 @@ fn listed(text: &str) -> BTreeMap<u32, Vec<String>> {
 }
 
 /// Every function there is; those of the program's are too many to be mistaken for a test.
-fn tests(files: &[File]) -> BTreeSet<String> {
+pub(super) fn tests(files: &[File]) -> BTreeSet<String> {
     let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
     let each = rust.flat_map(|file| {
         let tokens = tokens(&file.text);

@@ -6,10 +6,11 @@ use std::path::Path;
 
 const PAGE: &str = "docs/limits.md";
 /// Where limits stand, and what they bound.
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 4] = [
     ("What an ask, a session and their texts may be", "src/ask/limits.rs"),
     ("The wire", "src/grpc/limits.rs"),
     ("How much at once, and how fast", "src/service/rates.rs"),
+    ("Exports", "src/store/export.rs"),
 ];
 /// What stands before the tables is written by hand.
 const BEGINS: &str = "## What an ask";

@@ -193,7 +193,8 @@ fn decline(ask: &Ask, by: &str) -> Command {
 }
 
 fn escalate(ask: &Ask, by: Actor, hop: usize) -> Command {
-    Command::Escalate { by, hop, reason: Some("ask a person".into()), idle: awake(ask) }
+    let (reason, idle) = (Some("ask a person".into()), awake(ask));
+    Command::Escalate { by, hop, reason, idle, assurance: None }
 }
 
 fn withdraw() -> Command {

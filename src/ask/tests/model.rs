@@ -391,7 +391,8 @@ impl World {
                 let here = ask.hop.index as u64;
                 let hop = self.dice.pick(&[here, here, here, here + 1, here.saturating_sub(1)]);
                 let said = naive.escalate(by, hop as usize, &idle, now);
-                (Command::Escalate { by: actor(by), hop: hop as usize, reason: None, idle }, said)
+                let (by, hop) = (actor(by), hop as usize);
+                (Command::Escalate { by, hop, reason: None, idle, assurance: None }, said)
             }
             9..13 => {
                 let by = self.anybody();

@@ -69,8 +69,14 @@ fn c38_a_persons_no_binds() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &decline(&ask, "ann"), after(mins(1)));
     let no = StandingNo::after(&declined, None).unwrap();
-    assert_eq!((no.tree, no.digest, no.ask, no.revision), (ask.tree, ask.digest, ask.id, 1));
+    let gist = ask.what_is_asked().gist;
+    assert_eq!((no.tree, no.digest, no.ask, no.revision), (ask.tree, gist, ask.id, 1));
     assert_eq!(no.until, FILED + mins(1) + limits::DECLINE_STANDS);
+
+    // One that askway 0.1 wrote is kept by its spelling: the next no is a record of its own.
+    let older = StandingNo { digest: ask.digest, revision: 3, again: 2, ..no.clone() };
+    let over = StandingNo::after(&declined, Some(&older)).unwrap();
+    assert_eq!((over.digest, over.revision, over.again), (gist, 1, 2));
 
     // Filed and settled at once, by that person, with the note, linked to the first.
     let second = asked_again(&no, false, 10);

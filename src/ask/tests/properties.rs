@@ -175,7 +175,8 @@ impl Attempt {
                     4 => ask.hop.index + 1,
                     _ => ask.hop.index.saturating_sub(1),
                 };
-                Command::Escalate { by: actor(*by), hop, reason: None, idle: facts(drawn) }
+                let (by, idle) = (actor(*by), facts(drawn));
+                Command::Escalate { by, hop, reason: None, idle, assurance: None }
             }
             Attempt::Withdraw(by) => Command::Withdraw { by: session(by), note: None },
             Attempt::Say(by) => say(actor(*by)),

@@ -327,7 +327,9 @@ fn command(row: &str, ask: &Ask) -> (Command, Now) {
         "Escalate asker" => escalate(ask, Actor::Session(worker()), hop),
         "Escalate person" => escalate(ask, by_owner, hop),
         "Escalate ahead" => escalate(ask, by_owner, hop + 1),
-        "Escalate long" => Command::Escalate { by: by_owner, hop, reason: long(), idle },
+        "Escalate long" => {
+            Command::Escalate { by: by_owner, hop, reason: long(), idle, assurance: None }
+        }
         "Withdraw asker" => withdraw(),
         "Withdraw asked" => Command::Withdraw { by: lead(), note: None },
         "Withdraw long" => Command::Withdraw { by: worker(), note: long() },

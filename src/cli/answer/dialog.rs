@@ -130,7 +130,7 @@ impl<'a> Dialog<'a> {
     }
 
     fn nothing_was_sent(&self) {
-        let id = &self.ask.id;
+        let id = human::typed_id(&self.ask);
         self.out.note(&format!("nothing was sent; next: askway answer {id}"));
     }
 

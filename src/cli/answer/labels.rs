@@ -1,6 +1,7 @@
 //! An answer typed on the line: labels and text, and what was meant by a label that is not offered.
 
 use crate::ask::text::{brief, visible_line};
+use crate::cli::render::human;
 use crate::cli::{Failure, shell};
 use crate::grpc::v1;
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ pub(super) fn missing(ask: &v1::Ask) -> Failure {
 
 /// The command that answers `ask` in this way.
 fn to_type(ask: &v1::Ask, how: &str) -> String {
-    let id = &ask.id;
+    let id = human::typed_id(ask);
     format!("askway answer {id} {how}")
 }
 
@@ -154,7 +155,8 @@ mod tests {
             ("post\u{202e}gres", "postgres", "LABEL"),
         ] {
             ask.questions[0].options[0].label = label.into();
-            assert_eq!(next(&ask, typed), format!("askway answer {} {quoted}", ask.id));
+            let id = human::typed_id(&ask);
+            assert_eq!(next(&ask, typed), format!("askway answer {id} {quoted}"));
         }
     }
 

@@ -102,7 +102,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     let receipt = context.client.ask(request(args).await?).await?;
     let Some(limit) = limit else {
         let exit = receipt::finish(&receipt, out, |ask| ask.id.clone())?;
-        receipt.ask.iter().for_each(|ask| note(&receipt, ask, out));
+        receipt.ask.iter().for_each(|ask| note(&receipt, ask, "", out));
         return Ok(exit);
     };
     // For people the outcome alone goes to stdout; for programs the receipt goes before it.
@@ -114,12 +114,13 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     let Some(ask) = &receipt.ask else {
         return Err(Failure::unexpected("the daemon sent no ask; see its log"));
     };
-    note(&receipt, ask, out);
+    // Nothing else names it until something becomes of it.
+    note(&receipt, ask, &format!("{}, ", ask.id), out);
     wait::until_news(context, out, ask.clone(), true, limit).await
 }
 
-/// What an asker should know of its ask beside the id.
-fn note(receipt: &v1::Receipt, ask: &v1::Ask, out: &Out) {
+/// What an asker should know of its ask beside the id, behind `which` it is.
+fn note(receipt: &v1::Receipt, ask: &v1::Ask, which: &str, out: &Out) {
     if receipt.replayed {
         out.note("it was filed before; this is the same ask");
     }
@@ -128,7 +129,7 @@ fn note(receipt: &v1::Receipt, ask: &v1::Ask, out: &Out) {
         out.note(&format!("it differs from what you sent in: {what}; what it has holds"));
     }
     match &ask.outcome {
-        None => out.note(&format!("{}, waiting on {}", ask.id, human::waited_on(ask))),
+        None => out.note(&format!("{which}waiting on {}", human::waited_on(ask))),
         Some(outcome) => {
             let how = human::outcome_line(outcome);
             out.note(&how);

@@ -3,6 +3,7 @@
 //! as a terminal sends them, and become the keys it knows.
 
 use super::Prompt;
+use super::written::Written;
 
 const HOME: &[u8] = b"\x1b[H";
 const END: &[u8] = b"\x1b[F";
@@ -43,9 +44,8 @@ pub(super) struct Keys {
 enum At {
     /// A menu with so many numbered entries, and the number that was typed.
     Menu { numbered: usize, number: usize },
-    /// A line of text with at most so many characters, and whether the cursor is known to be at its
-    /// beginning.
-    Line { most: usize, at_start: bool },
+    /// A line of text.
+    Line(Written),
 }
 
 impl Keys {
@@ -55,9 +55,7 @@ impl Keys {
             Prompt::Choose { entries, .. } | Prompt::Mark { entries, .. } => {
                 At::Menu { numbered: numbered(entries), number: 0 }
             }
-            Prompt::Write { initial, .. } => {
-                At::Line { most: initial.chars().count(), at_start: initial.is_empty() }
-            }
+            Prompt::Write { initial, .. } => At::Line(Written::new(initial)),
         };
         Self { at, in_paste: false, held: Vec::new() }
     }
@@ -97,7 +95,14 @@ impl Keys {
         }
         let byte = rest[0];
         if !byte.is_ascii_control() || matches!(byte, b'\n' | b'\r' | b'\t') {
-            self.typed();
+            if let At::Line(written) = &mut self.at {
+                // An end of a line is one character, however many bytes it has.
+                let is_second = byte == b'\n' && passed.last() == Some(&b'\r');
+                let byte = if byte == b'\r' { b'\n' } else { byte };
+                if !is_second {
+                    written.byte(byte);
+                }
+            }
             passed.push(byte);
         }
         1
@@ -123,23 +128,19 @@ impl Keys {
             }
         };
         let sequence = &rest[..length];
-        if let At::Line { at_start, .. } = &mut self.at {
-            let is_home = [HOME, b"\x1bOH", b"\x1b[1~"].contains(&sequence);
-            *at_start = is_home || (*at_start && [LEFT, b"\x1bOD"].contains(&sequence));
+        if let At::Line(written) = &mut self.at {
+            follow(sequence, written);
         }
         passed.extend_from_slice(sequence);
         length
     }
 
     fn with_alt(&mut self, key: u8, passed: &mut Vec<u8>) {
-        let At::Line { at_start, .. } = &mut self.at else { return };
+        let At::Line(written) = &mut self.at else { return };
         match key {
-            b'b' => passed.extend_from_slice(WORD_LEFT),
-            b'f' => {
-                *at_start = false;
-                passed.extend_from_slice(WORD_RIGHT);
-            }
-            b'd' => passed.extend_from_slice(DELETE_WORD),
+            b'b' => send(WORD_LEFT, written, passed),
+            b'f' => send(WORD_RIGHT, written, passed),
+            b'd' => send(DELETE_WORD, written, passed),
             BACKSPACE => self.key(CTRL_W, passed),
             // What has no meaning here must not type a letter.
             _ => {}
@@ -149,18 +150,11 @@ impl Keys {
     fn key(&mut self, key: u8, passed: &mut Vec<u8>) {
         match &mut self.at {
             At::Menu { numbered, number } => in_menu(key, *numbered, number, passed),
-            At::Line { .. } if is_letter(key) => {
-                self.typed();
+            At::Line(written) if is_letter(key) => {
+                written.byte(key);
                 passed.push(key);
             }
-            At::Line { most, at_start } => in_line(key, *most, at_start, passed),
-        }
-    }
-
-    fn typed(&mut self) {
-        if let At::Line { most, at_start } = &mut self.at {
-            *most += 1;
-            *at_start = false;
+            At::Line(written) => in_line(key, written, passed),
         }
     }
 }
@@ -195,39 +189,58 @@ fn in_menu(key: u8, numbered: usize, number: &mut usize, passed: &mut Vec<u8>) {
     }
 }
 
-/// Keys that type no letter, in a line of at most so many.
-fn in_line(key: u8, most: usize, at_start: &mut bool, passed: &mut Vec<u8>) {
-    let was_at_start = *at_start;
+/// Keys that type no letter, in a line of text.
+fn in_line(key: u8, written: &mut Written, passed: &mut Vec<u8>) {
+    let mut erase = |count: usize, written: &mut Written| {
+        written.erase(count);
+        passed.extend([BACKSPACE].repeat(count));
+    };
     match key {
+        BACKSPACE | CTRL_H => erase(1, written),
+        CTRL_U => erase(written.cursor(), written),
+        CTRL_W => erase(written.word_before(), written),
         b'\r' | b'\n' => passed.push(b'\r'),
         CTRL_C => passed.push(key),
         // With nothing typed it is the end, as elsewhere.
-        CTRL_D if most == 0 => passed.push(key),
-        CTRL_D => passed.extend_from_slice(DELETE),
-        BACKSPACE | CTRL_H => passed.push(BACKSPACE),
-        CTRL_A => {
-            *at_start = true;
-            passed.extend_from_slice(HOME);
+        CTRL_D if written.length() == 0 => passed.push(key),
+        CTRL_D => send(DELETE, written, passed),
+        CTRL_A => send(HOME, written, passed),
+        CTRL_E => send(END, written, passed),
+        CTRL_B => send(LEFT, written, passed),
+        CTRL_F => send(RIGHT, written, passed),
+        CTRL_K => {
+            let after = written.length() - written.cursor();
+            passed.extend(DELETE.repeat(after));
+            written.delete(after);
         }
-        CTRL_E => {
-            *at_start = false;
-            passed.extend_from_slice(END);
-        }
-        CTRL_B => passed.extend_from_slice(LEFT),
-        CTRL_F => {
-            *at_start = false;
-            passed.extend_from_slice(RIGHT);
-        }
-        // More than there are take nothing more.
-        CTRL_U => {
-            *at_start = true;
-            passed.extend([BACKSPACE].repeat(most));
-        }
-        CTRL_K => passed.extend(DELETE.repeat(most)),
-        CTRL_W if !was_at_start => {
-            passed.extend_from_slice(WORD_LEFT);
-            passed.extend_from_slice(DELETE_WORD);
-        }
+        _ => {}
+    }
+}
+
+/// Passes a key that sends several bytes, and does what it does.
+fn send(sequence: &[u8], written: &mut Written, passed: &mut Vec<u8>) {
+    follow(sequence, written);
+    passed.extend_from_slice(sequence);
+}
+
+/// Does what the library does for a key that sends these bytes: `ESC [ NUMBER ; MODIFIERS LETTER`, or
+/// `ESC O LETTER`. Those that do nothing to a line are none of these.
+fn follow(sequence: &[u8], written: &mut Written) {
+    let Some((&letter, rest)) = sequence.split_last() else { return };
+    let numbers = std::str::from_utf8(rest.get(2..).unwrap_or_default()).unwrap_or_default();
+    let mut numbers = numbers.split(';').map(|number| number.parse::<u8>().unwrap_or(1));
+    let (number, modifiers) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
+    let with_ctrl = modifiers.saturating_sub(1) & 4 != 0;
+    let (cursor, end) = (written.cursor(), written.length());
+    match (letter, number) {
+        (b'D', _) if with_ctrl => written.go(written.word_left()),
+        (b'D', _) => written.go(cursor.saturating_sub(1)),
+        (b'C', _) if with_ctrl => written.go(written.word_right()),
+        (b'C', _) => written.go(cursor + 1),
+        (b'H', _) | (b'~', 1 | 7) => written.go(0),
+        (b'F', _) | (b'~', 4 | 8) => written.go(end),
+        (b'~', 3) if with_ctrl => written.delete(written.word_right() - cursor),
+        (b'~', 3) => written.delete(1),
         _ => {}
     }
 }
@@ -256,15 +269,24 @@ mod tests {
 
     #[test]
     fn a_letter_with_ctrl_or_alt_does_what_it_does_elsewhere_or_nothing() {
-        let word: &[u8] = b"ab\x1b[1;5D\x1b[3;5~";
+        let word: &[u8] = b"ab\x7f\x7f";
         for (typed, passed) in [
             (&b"ab"[..], &b"ab"[..]),
             (b"ab\x15", b"ab\x7f\x7f"),
-            (b"ab\x01\x0b", b"ab\x1b[H\x1b[3~\x1b[3~"),
-            (b"ab\x01c\x05", b"ab\x1b[Hc\x1b[F"),
+            (b"ab\x01\x0b\x15", b"ab\x1b[H\x1b[3~\x1b[3~"),
+            (b"ab\x01c\x05\x15", b"ab\x1b[Hc\x1b[F\x7f\x7f\x7f"),
             (b"ab\x17", word),
             (b"ab\x1b\x7f", word),
             (b"ab\x01\x17", b"ab\x1b[H"),
+            // Back at the beginning by arrows, within a word, and behind spaces.
+            (b"ab\x1b[D\x1bOD\x17", b"ab\x1b[D\x1bOD"),
+            (b"ab cd\x02\x17", b"ab cd\x1b[D\x7f"),
+            (b"ab cd \x17", b"ab cd \x7f\x7f\x7f"),
+            (b"ab-cd\x17", b"ab-cd\x7f\x7f\x7f\x7f\x7f"),
+            (b"ab cd\x1bb\x17", b"ab cd\x1b[1;5D\x7f\x7f\x7f"),
+            (b"ab cd\x1b[1;5D\x1b[3~\x0b", b"ab cd\x1b[1;5D\x1b[3~\x1b[3~"),
+            (b"ab cd\x1b[H\x1b[3;5~\x0b", b"ab cd\x1b[H\x1b[3;5~\x1b[3~\x1b[3~\x1b[3~"),
+            ("日é\x17".as_bytes(), "日é\x7f\x7f".as_bytes()),
             (b"ab\x08\x02\x06", b"ab\x7f\x1b[D\x1b[C"),
             (b"ab\x1bb\x1bf\x1bd\x1bx", b"ab\x1b[1;5D\x1b[1;5C\x1b[3;5~"),
             (b"\x04", b"\x04"),
@@ -285,7 +307,12 @@ mod tests {
     fn what_is_pasted_stays_as_it_is_but_for_what_would_be_keys() {
         let mut keys = line("");
         assert_eq!(keys.pass(b"\x1b[200~a\x15b\n1\x1b[20"), b"\x1b[200~ab\n1");
-        assert_eq!(keys.pass(b"1~\x17"), b"\x1b[201~\x1b[1;5D\x1b[3;5~");
+        assert_eq!(keys.pass(b"1~\x17"), b"\x1b[201~\x7f", "the word is on a line of its own");
+        let mut keys = line("");
+        assert_eq!(
+            keys.pass(b"\x1b[200~a\r\nb\x1b[201~\x15"),
+            b"\x1b[200~a\r\nb\x1b[201~\x7f\x7f\x7f"
+        );
     }
 
     #[test]

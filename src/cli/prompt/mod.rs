@@ -4,6 +4,7 @@
 
 pub(super) mod asker;
 mod keys;
+mod written;
 
 use super::terminal::{self, Modes};
 use super::{Exit, Failure};

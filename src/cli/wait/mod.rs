@@ -144,7 +144,7 @@ async fn next(
                 Some(Watched::Ask(_) | Watched::Event(_) | Watched::Reconnecting) => {}
                 None => {
                     let message = "the watch ended and the ask did not; wait again";
-                    let id = &ask.id;
+                    let id = human::typed_id(&ask);
                     return Err(Failure::unexpected(message).then(format!("askway wait {id}")));
                 }
             }
@@ -178,7 +178,7 @@ async fn tell(
     let look = out.look;
     out.ask(ask, |ask| for_people(ask, &news, human::now(), look))?;
     let arrived = out.flush()?;
-    let id = &ask.id;
+    let id = human::typed_id(ask);
     let (exit, delivery) = match &news {
         News::Settled(_) => (Exit::of_ask(ask), unread_outcome(ask)),
         News::Spoken(turns) => {
@@ -197,7 +197,7 @@ async fn tell(
         let request = v1::AcknowledgeDeliveryRequest {
             lease_token: String::new(),
             request_id: String::new(),
-            delivery_id: delivery_id(id, revision),
+            delivery_id: delivery_id(&ask.id, revision),
         };
         // It has been told, and will be offered again: at least once is what is promised.
         let why = match context.client.acknowledge_delivery(request).await {

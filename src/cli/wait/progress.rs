@@ -2,13 +2,9 @@
 //! line, rewritten; where the terminal cannot, or is listened to, a line for each change. Nothing at
 //! all where nobody looks.
 
-use crate::cli::look::Look;
-use crate::cli::render::cut;
 use crate::cli::render::human;
 use crate::cli::terminal::{self, Line};
 use crate::grpc::v1;
-use std::borrow::Cow;
-use std::io::{self, Write};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
@@ -77,49 +73,17 @@ impl Progress {
     }
 
     fn put(&mut self, line: &str, changes: String) {
-        let mut stderr = io::stderr().lock();
-        let is_new = self.told != changes;
-        // Nobody is left to be told when stderr is gone.
-        let _ = match self.line {
-            Some(Line::Rewritten) => {
-                let fitting = fitting(line, Look::of_stderr());
-                write!(stderr, "\r{fitting}\u{1b}[K").and_then(|()| stderr.flush())
-            }
-            Some(Line::Appended) if is_new => writeln!(stderr, "{line}"),
-            Some(Line::Appended) | None => Ok(()),
-        };
+        if let Some(place) = self.line {
+            place.put(line, self.told != changes);
+        }
         self.told = changes;
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.line == Some(Line::Rewritten) && !self.told.is_empty() {
-            let mut stderr = io::stderr().lock();
-            let _ = write!(stderr, "\r\u{1b}[K").and_then(|()| stderr.flush());
+        if let Some(place) = self.line.filter(|_| !self.told.is_empty()) {
+            place.clear();
         }
-    }
-}
-
-/// `line` where it stays on one line of that look, with what says that it was cut. The last column stays
-/// free: some terminals begin a new line when it is taken.
-fn fitting(line: &str, look: Look) -> Cow<'_, str> {
-    cut(line, look.width.saturating_sub(1), look.ellipsis())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_never_takes_two_and_says_that_it_was_cut() {
-        let fit = |line: &'static str, width| fitting(line, Look { width, ..Look::PLAIN });
-        assert_eq!(fit("waiting", 80), "waiting");
-        assert_eq!(fit("waiting", 8), "waiting");
-        assert_eq!(fit("waiting", 7), "waiti…");
-        assert_eq!(fit("日本", 5), "日本");
-        assert_eq!(fit("日本", 4), "日…");
-        let look = Look { width: 7, ascii: true, ..Look::PLAIN };
-        assert_eq!(fitting("waiting", look), "wai...");
     }
 }

@@ -27,6 +27,7 @@ use self::layout::{
 };
 use self::read::{ask, column, id, record};
 use self::write::{COMMIT, Call, DONE, HELD};
+use super::chance::{random, random_name};
 use super::index::spelled_between;
 use super::snapshot::Snapshot;
 use super::{
@@ -255,16 +256,4 @@ impl Store for Postgres {
 /// What a key must be after: nothing is before the empty one.
 fn bytes(id: Option<[u8; 12]>) -> Vec<u8> {
     id.map(|id| id.to_vec()).unwrap_or_default()
-}
-
-/// A name that nothing else has.
-fn random_name() -> Result<String, Fault> {
-    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn random<const N: usize>() -> Result<[u8; N], Fault> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
-    Ok(bytes)
 }

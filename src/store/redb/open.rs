@@ -7,6 +7,7 @@ use super::tables::{META, Tables};
 use super::{Opened, Trouble};
 use crate::files;
 use crate::store::Fault;
+use crate::store::chance::random_name;
 use ::redb::{Database, ReadableDatabase, StorageBackend, TableError, backends::FileBackend};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -198,15 +199,8 @@ fn readable(marker: &Marker) -> Result<(), Fault> {
 
 /// What a new file says of itself.
 fn begin(incarnation: Option<String>) -> Result<Marker, Trouble> {
-    let incarnation = incarnation.map_or_else(new_incarnation, Ok)?;
+    let incarnation = incarnation.map_or_else(random_name, Ok)?;
     Ok(Marker { format: FORMAT, least_reader: FORMAT, written_by: PROGRAM.into(), incarnation })
-}
-
-fn new_incarnation() -> Result<String, Fault> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)
-        .map_err(|why| Fault::Unavailable(format!("no random numbers: {why}")))?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Writes the marker, and makes the tables that are not there.

@@ -332,7 +332,10 @@ impl World {
                 digest,
                 note: Some("no".into()),
             },
-            3 => Command::Escalate { by: spoken, hop: ask.hop.index, reason: None, idle },
+            3 => {
+                let hop = ask.hop.index;
+                Command::Escalate { by: spoken, hop, reason: None, idle, assurance: None }
+            }
             4 => Command::Withdraw { by: asker, note: None },
             5 => Command::Say { by: spoken, text: "hm".into(), assurance: None },
             6 => Command::Reply {

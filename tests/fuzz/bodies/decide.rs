@@ -120,7 +120,7 @@ fn command(read: Read, who: u8) -> Option<Command> {
         }
         Read::List(_, _, page) => {
             let reason = Some("not mine".to_owned());
-            Command::Escalate { by: actor, hop: page % 3, reason, idle: vec![] }
+            Command::Escalate { by: actor, hop: page % 3, reason, idle: vec![], assurance: None }
         }
         Read::Take(..) | Read::Sessions(..) => Command::Release { by: person },
         // One ask is enough.

@@ -236,6 +236,13 @@ pub fn short_id<'a>(id: &'a str, among: &[v1::Ask]) -> &'a str {
     id.get(..enough).unwrap_or(id)
 }
 
+/// An ask's id as somebody types it: while it is open as short as lists show it, which of ten thousand
+/// open ones not one in a hundred thousand shares; afterwards whole, since only what is open, unread or
+/// lately settled is found by its beginning.
+pub fn typed_id(ask: &v1::Ask) -> &str {
+    if ask.outcome.is_none() { short_id(&ask.id, &[]) } else { &ask.id }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::fixture;

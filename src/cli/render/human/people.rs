@@ -5,6 +5,7 @@ use super::{FAINT, PLAIN, past};
 use crate::ask::Span;
 use crate::ask::text::visible_line;
 use crate::cli::look::Look;
+use crate::cli::namespace::Namespace;
 use crate::cli::render::lay::wrap;
 use crate::cli::render::{json, words};
 use crate::grpc::v1;
@@ -37,6 +38,16 @@ pub fn people(all: &[v1::Person], now: i64, look: Look) -> String {
         let name = visible_line(&person.name).into_owned();
         let cells = vec![name, when(person.create_time, now, look), by(person.by.as_ref())];
         table.row(cells, Vec::new());
+    }
+    table.lines().join("\n")
+}
+
+/// Namespaces, a line each: name, and how many people and tokens there are.
+pub fn namespaces(all: &[Namespace], look: Look) -> String {
+    let mut table = Table::new(look, &["NAME", "PEOPLE", "TOKENS"]);
+    for one in all {
+        let name = visible_line(&one.name).into_owned();
+        table.row(vec![name, one.people.to_string(), one.tokens.to_string()], Vec::new());
     }
     table.lines().join("\n")
 }

@@ -15,7 +15,7 @@ use crate::client::Address;
 use crate::grpc::v1;
 use deliveries::Delivered;
 use fault::{Failed, Fault, Field};
-use people::{Made, Person, Token};
+use people::{Made, Namespace, Person, Token};
 use serde::Serialize;
 use sessions::{Sent, Session, SessionReceipt, Status};
 pub use shapes::time;
@@ -105,6 +105,11 @@ pub fn session_receipt(receipt: &v1::SessionReceipt, session: Option<&v1::Sessio
 /// One line for a person.
 pub fn person(person: &v1::Person) -> String {
     line(&Person::of(person))
+}
+
+/// One line for a namespace.
+pub(in crate::cli) fn namespace(one: &crate::cli::namespace::Namespace) -> String {
+    line(&Namespace { name: &one.name, people: one.people, tokens: one.tokens })
 }
 
 /// One line for a token, without what it is.

@@ -13,6 +13,13 @@ pub struct Person<'a> {
 }
 
 #[derive(Serialize)]
+pub struct Namespace<'a> {
+    pub name: &'a str,
+    pub people: usize,
+    pub tokens: usize,
+}
+
+#[derive(Serialize)]
 pub struct Token<'a> {
     pub id: &'a str,
     pub person: Option<&'a str>,
