@@ -4,9 +4,11 @@
 
 use super::Engine;
 use super::hub::Topic;
-use crate::ask::Timestamp;
-use crate::store::Heard;
+use crate::ask::{Span, Timestamp};
+use crate::store::share::{Present, Share};
+use crate::store::{Fault, Heard};
 use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often service time is set by the store's.
@@ -16,6 +18,69 @@ const LOOK_AT_TIME: Duration = Duration::from_secs(1);
 const LOOK_AT_DUE: Duration = Duration::from_secs(4);
 /// Every so many of these looks are at everything that is watched: each costs a read.
 const LOOKS_AT_ALL: u32 = 3;
+
+/// What is another's to do is done here when it has not been for so long: with the second that a replica
+/// may take for anything, six (rule 3).
+pub(super) const LEFT_TO_OTHERS: Span = Span::from_secs(5);
+
+/// What of all work is this process's own.
+#[derive(Debug)]
+pub(super) struct Shares {
+    own: Mutex<Own>,
+}
+
+#[derive(Clone, Debug)]
+struct Own {
+    due: Share,
+    notices: Share,
+}
+
+impl Default for Shares {
+    /// All of it.
+    fn default() -> Self {
+        Self { own: Mutex::new(Own { due: Share::whole(), notices: Share::whole() }) }
+    }
+}
+
+impl Shares {
+    /// Shares it out among those who are present. Whether that changed anything.
+    fn among(&self, present: &Present) -> bool {
+        let names = |only: fn(&(String, bool)) -> bool| -> Vec<&str> {
+            present.all.iter().filter(|one| only(one)).map(|(name, _)| name.as_str()).collect()
+        };
+        let due = Share::of(&present.me, &names(|_| true));
+        let notices = Share::of(&present.me, &names(|(_, carries)| *carries));
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = own.due != due || own.notices != notices;
+        *own = Own { due, notices };
+        changed
+    }
+
+    /// Which of what is due.
+    pub(super) fn due(&self) -> Share {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).due.clone()
+    }
+
+    /// Which notices.
+    pub(super) fn notices(&self) -> Share {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).notices.clone()
+    }
+}
+
+/// Says that this process is here, and takes its share among those who are.
+///
+/// # Errors
+///
+/// When the store cannot be reached.
+pub(super) async fn share(shared: &super::Shared) -> Result<(), Fault> {
+    let Some(present) = shared.store.present(shared.carries).await? else { return Ok(()) };
+    if shared.shares.among(&present) {
+        tracing::debug!(replicas = present.all.len(), "work is shared out anew");
+        shared.deadline_moved.notify_one();
+        shared.notices_moved.notify_one();
+    }
+    Ok(())
+}
 
 /// Tells the others what was committed.
 pub(super) fn tell(engine: &super::Shared, topics: &HashSet<Topic>) {
@@ -63,6 +128,9 @@ pub(super) async fn follow(engine: &Engine, following: &super::clock::Following)
             Ok(None) => return,
             // Until it is there again the machine's clock counts on from what it said last.
             Err(fault) => tracing::debug!(%fault, "the store's time cannot be read"),
+        }
+        if let Err(fault) = share(&engine.shared).await {
+            tracing::debug!(%fault, "the others do not know that this one is here");
         }
     }
 }

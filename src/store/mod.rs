@@ -14,6 +14,7 @@ pub mod postgres;
 pub mod record;
 pub mod redb;
 mod scope;
+pub mod share;
 pub mod snapshot;
 pub mod suite;
 
@@ -26,6 +27,7 @@ use crate::ask::{
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use share::{Present, Share};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -75,6 +77,18 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(Timestamp, Due)>, Fault>;
 
+    /// The same of what is in `share`; of what is not, where it has been due since `others_until`. Of a
+    /// store that nobody shares it is all of it.
+    async fn shared_deadlines(
+        &self,
+        until: Timestamp,
+        _share: &Share,
+        _others_until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
+        self.deadlines(until, limit).await
+    }
+
     /// The asks of which people are to be told at or before `until`, earliest first, at most `limit`:
     /// by [`Ask::notice_due`]. Apart from the deadlines, so that the timer is not busier for it.
     async fn notices(
@@ -82,6 +96,16 @@ pub trait Store: Send + Sync + 'static {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+
+    /// The same of what is in `share`; of a store that nobody shares it is all of it.
+    async fn shared_notices(
+        &self,
+        until: Timestamp,
+        _share: &Share,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.notices(until, limit).await
+    }
 
     /// All that is kept, as of this moment; whatever is written since is not in it.
     async fn snapshot(&self) -> Result<Box<dyn snapshot::Snapshot>, Fault>;
@@ -99,6 +123,15 @@ pub trait Store: Send + Sync + 'static {
     async fn time(&self) -> Result<Option<Timestamp>, Fault> {
         Ok(None)
     }
+
+    /// Says that this process is here, and whether it carries notices; who else was seen in the last ten
+    /// seconds. None where nobody shares it.
+    async fn present(&self, _carries: bool) -> Result<Option<Present>, Fault> {
+        Ok(None)
+    }
+
+    /// Says that this process is here no more: what was its to do is the others' at once.
+    async fn leave(&self) {}
 
     /// Tells the others who share the store what was committed, soon, and perhaps never.
     fn tell(&self, _hints: &mut dyn Iterator<Item = u64>) {}

@@ -4,6 +4,7 @@
 use crate::ask::{ContentDigest, Timestamp, WorkId};
 use crate::session::Session;
 use crate::store::index::Row;
+use crate::store::share::Share;
 use crate::store::{Key, Scope, SessionScope};
 use sha2::{Digest, Sha256};
 
@@ -62,6 +63,11 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 /// The time that was kept.
 pub(super) fn time_of(millis: i64) -> Timestamp {
     Timestamp::from_millis(u64::try_from(millis).unwrap_or_default())
+}
+
+/// The buckets of a share.
+pub(super) fn buckets(share: &Share) -> Vec<i32> {
+    share.buckets().iter().copied().map(i32::from).collect()
 }
 
 /// The name of a list of asks.

@@ -3,9 +3,13 @@
 #[path = "../../shared/cluster.rs"]
 mod cluster;
 mod killed;
+mod looks;
+mod lost;
+mod shared_out;
+mod tls;
 
 use crate::bench::*;
-use askway::ask::Ask;
+use askway::ask::{Ask, Timestamp};
 use askway::engine::clock::Manual;
 use askway::service::WatchMessage;
 use askway::store::postgres::Postgres;
@@ -156,15 +160,20 @@ async fn what_one_tells_the_others_hear_and_not_itself() {
     one.tell(&mut (0..5_000));
     assert_eq!(other.heard().await, Heard::Everything, "too much to say is everything");
     let ends = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
-                where datname = current_database() and query = 'listen askway'";
+                where datname = current_database() and application_name = 'askway' \
+                and query in ('listen askway', 'show transaction_read_only')";
     assert_eq!(Cluster::shared().sql(name_of(&url), ends), "2");
     assert_eq!(one.heard().await, Heard::Everything, "after a new connection");
 }
 
 /// A service of its own over the database; its machine's clock is an hour off, each by more.
 async fn replica(url: &str, number: u64) -> Bench {
-    let wall = askway::ask::Timestamp::from_millis(1_000_000_000_000 + number * 3_600_000);
-    Bench::on(opened(url).await, Manual::at(wall)).await
+    Bench::on(opened(url).await, Manual::at(wall(number))).await
+}
+
+/// What a machine's clock says: so many hours after another's.
+fn wall(hours: u64) -> Timestamp {
+    Timestamp::from_millis(1_000_000_000_000 + hours * 3_600_000)
 }
 
 #[tokio::test(flavor = "multi_thread")]
