@@ -84,6 +84,8 @@ struct Shared {
     hosts: hosts::Hosts,
     /// What is this process's to do, of those who share the store.
     shares: others::Shares,
+    /// Whether others share the store.
+    is_shared: bool,
     /// Whether notices are carried here.
     carries: bool,
     /// A commit may have moved the earliest deadline.
@@ -144,6 +146,7 @@ impl Engine {
             holds: holds::Holds::default(),
             hosts: hosts::Hosts::default(),
             shares: others::Shares::default(),
+            is_shared: following.is_some(),
             carries: notifier.is_some(),
             deadline_moved: Notify::new(),
             notices_moved: Notify::new(),
@@ -157,11 +160,11 @@ impl Engine {
         });
         let engine = Engine { asks, others, shared: shared.clone() };
         others::share(&shared).await?;
-        // Of a store that is shared, what is held or watched may be so at another replica.
+        // Of a store that is shared, who is held nowhere is looked up again and again.
         if following.is_none() {
             holds::take_up(&engine).await?;
-            hosts::take_up(&engine).await?;
         }
+        hosts::take_up(&engine).await?;
         writer::spawn(writer, shared.clone(), asks_waiting, others_waiting);
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });

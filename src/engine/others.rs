@@ -5,10 +5,10 @@
 use super::Engine;
 use super::hub::Topic;
 use crate::ask::{Span, Timestamp};
-use crate::store::share::{Present, Share};
+use crate::store::share::{Attached, Here, Present, Share};
 use crate::store::{Fault, Heard};
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often service time is set by the store's.
@@ -23,10 +23,23 @@ const LOOKS_AT_ALL: u32 = 3;
 /// may take for anything, six (rule 3).
 pub(super) const LEFT_TO_OTHERS: Span = Span::from_secs(5);
 
-/// What of all work is this process's own.
+/// What of all work is this process's own, and what is attached to it.
 #[derive(Debug)]
 pub(super) struct Shares {
     own: Mutex<Own>,
+    attached: Mutex<Attachments>,
+    /// What is said of this process is one thing after another.
+    saying: tokio::sync::Mutex<()>,
+}
+
+/// What is attached to this process, and what of that the others have yet to be told.
+#[derive(Debug, Default)]
+struct Attachments {
+    all: HashSet<Attached>,
+    came: Vec<Attached>,
+    left: Vec<Attached>,
+    /// They may have missed something.
+    unsure: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +51,8 @@ struct Own {
 impl Default for Shares {
     /// All of it.
     fn default() -> Self {
-        Self { own: Mutex::new(Own { due: Share::whole(), notices: Share::whole() }) }
+        let own = Mutex::new(Own { due: Share::whole(), notices: Share::whole() });
+        Self { own, attached: Mutex::default(), saying: tokio::sync::Mutex::default() }
     }
 }
 
@@ -54,6 +68,40 @@ impl Shares {
         let changed = own.due != due || own.notices != notices;
         *own = Own { due, notices };
         changed
+    }
+
+    /// Something is attached to this process, and counts at the others once they are told.
+    pub(super) fn attach(&self, one: Attached) {
+        let mut attached = self.attached();
+        if attached.all.insert(one.clone()) {
+            attached.left.retain(|left| *left != one);
+            attached.came.push(one);
+        }
+    }
+
+    /// It is not any more.
+    pub(super) fn detach(&self, one: Attached) {
+        let mut attached = self.attached();
+        if attached.all.remove(&one) {
+            attached.came.retain(|came| *came != one);
+            attached.left.push(one);
+        }
+    }
+
+    fn attached(&self) -> MutexGuard<'_, Attachments> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What there is to say of this process, and how much is attached to it then.
+    fn here(&self, carries: bool) -> (Here, usize) {
+        let mut attached = self.attached();
+        let whole = std::mem::take(&mut attached.unsure);
+        let (mut came, left) =
+            (std::mem::take(&mut attached.came), std::mem::take(&mut attached.left));
+        if whole {
+            came = attached.all.iter().cloned().collect();
+        }
+        (Here { carries, came, left, whole }, attached.all.len())
     }
 
     /// Which of what is due.
@@ -73,7 +121,16 @@ impl Shares {
 ///
 /// When the store cannot be reached.
 pub(super) async fn share(shared: &super::Shared) -> Result<(), Fault> {
-    let Some(present) = shared.store.present(shared.carries).await? else { return Ok(()) };
+    let _one = shared.shares.saying.lock().await;
+    let (here, count) = shared.shares.here(shared.carries);
+    let said = shared.store.present(&here).await;
+    let written = said.as_ref().ok().and_then(Option::as_ref).map(|present| present.written);
+    if written.is_none_or(|written| written != count) {
+        // Whether it was heard is not known, or the database has lost some: all is said again.
+        shared.shares.attached().unsure = true;
+    }
+    let Some(present) = said? else { return Ok(()) };
+    shared.hosts.watched_elsewhere(&present.hosts, shared.clock.now().time);
     if shared.shares.among(&present) {
         tracing::debug!(replicas = present.all.len(), "work is shared out anew");
         shared.deadline_moved.notify_one();
@@ -107,6 +164,9 @@ pub(super) async fn look(engine: &Engine) {
         shared.deadline_moved.notify_one();
         shared.notices_moved.notify_one();
         shared.to_sweep.notify_one();
+        if let Err(fault) = super::holds::look(shared).await {
+            tracing::debug!(%fault, "who is held is not known");
+        }
         if count % LOOKS_AT_ALL == 0 {
             shared.hub.wake_all();
         }

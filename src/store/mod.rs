@@ -27,7 +27,7 @@ use crate::ask::{
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use share::{Present, Share};
+use share::{Here, Present, Share};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -124,10 +124,15 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Says that this process is here, and whether it carries notices; who else was seen in the last ten
-    /// seconds. None where nobody shares it.
-    async fn present(&self, _carries: bool) -> Result<Option<Present>, Fault> {
+    /// Says that this process is here; who else was seen in the last ten seconds. None where nobody shares
+    /// the store.
+    async fn present(&self, _here: &Here) -> Result<Option<Present>, Fault> {
         Ok(None)
+    }
+
+    /// The sessions of `share` that were ever held, and are not at any process that is there.
+    async fn unheld(&self, _share: &Share) -> Result<Vec<SessionId>, Fault> {
+        Ok(Vec::new())
     }
 
     /// Says that this process is here no more: what was its to do is the others' at once.

@@ -3,14 +3,41 @@
 //! what two take for theirs is done once all the same, by the revisions it expects.
 
 use super::Due;
+use crate::ask::{HostName, Namespace, SessionId};
 use sha2::{Digest, Sha256};
 
 /// How many buckets there are: enough that ten processes differ by little.
 pub const BUCKETS: u8 = 64;
 
+/// What is attached to one process, and counts at all of them while that one is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Attached {
+    /// A session that is held.
+    Session(SessionId),
+    /// A host that watches its inbox.
+    Host(Namespace, HostName),
+}
+
+/// What a process says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// Whether it carries notices.
+    pub carries: bool,
+    /// What was attached to it since it said so last.
+    pub came: Vec<Attached>,
+    /// What is not any more.
+    pub left: Vec<Attached>,
+    /// Whether `came` is all there is, and what was written down before is not.
+    pub whole: bool,
+}
+
 /// Who shares a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Present {
+    /// The hosts that watch at any of them.
+    pub hosts: Vec<(Namespace, HostName)>,
+    /// How much is written down as attached to this one.
+    pub written: usize,
     /// The name of this one.
     pub me: String,
     /// The names of all that were seen lately, and whether each carries notices. This one is among them.

@@ -2,7 +2,7 @@
 //! acknowledged is there, nothing is settled twice, timers that came due meanwhile fire, and watchers
 //! and holds take themselves up again.
 
-use super::daemon::{Daemon, PATIENCE};
+use super::daemon::Daemon;
 use super::load::{
     Load, WORKERS, begin, child, for_long, histories, hold, is_there, lateness, millis, news,
     question, seed, with_the_owner, withdraw, worker,

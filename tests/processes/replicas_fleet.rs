@@ -68,7 +68,8 @@ impl Fleet {
     /// So many, over the database at `url`, with these flags.
     pub async fn start(count: usize, url: &str, flags: &[&str]) -> Self {
         let file = format!("store = \"{url}\"\n[limits]\nasks_a_minute = 1000000\n");
-        let more = ["--listen", "127.0.0.1:0", "--log", "error"];
+        // The balancer has a port of its own, by which clients call them.
+        let more = ["--listen", "127.0.0.1:0", "--listen-names", "127.0.0.1", "--log", "error"];
         let flags: Vec<_> = flags.iter().copied().chain(more).collect();
         let start = |_| Daemon::start_with(&file, &flags);
         let daemons: Vec<_> = block_in_place(|| (0..count).map(start).collect());

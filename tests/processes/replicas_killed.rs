@@ -3,8 +3,8 @@
 //! go on. Six rounds, or as many as `ASKWAY_SECONDS` takes.
 
 use super::load::{
-    Load, WORKERS, begin, child, for_long, histories, is_there, lateness, news, question, seed,
-    with_the_owner, withdraw, worker,
+    Load, WORKERS, begin, child, for_long, histories, hold, is_there, lateness, news, question,
+    seed, with_the_owner, withdraw, worker,
 };
 use super::replicas::cluster::Cluster;
 use super::replicas_fleet::Fleet;
@@ -86,10 +86,11 @@ fn enough(load: &Load, counts: &Counts, asks: usize, mut late: Vec<i64>) {
     let (median, worst) = (late[late.len() / 2], late[late.len() - 1]);
     let count = |counter: &std::sync::atomic::AtomicUsize| counter.load(Ordering::Relaxed);
     let (acknowledged, resumed) = (count(&load.acknowledged), count(&load.resumed));
-    let (replays, Counts { rounds, kills, stops, restarts }) = (count(&load.replays), counts);
+    let (held, replays) = (count(&load.held_again), count(&load.replays));
+    let &Counts { rounds, kills, stops, restarts } = counts;
     println!(
         "replicas: rounds={rounds} kills={kills} stops={stops} restarts={restarts} asks={asks} \
-         acknowledged={acknowledged} resumed={resumed} replays={replays} late_median_ms={median} \
+         acknowledged={acknowledged} resumed={resumed} holds={held} replays={replays} late_median_ms={median} \
          late_worst_ms={worst} violations=0"
     );
     assert!(asks > 2 * rounds && acknowledged > 8 * rounds, "too little load");
@@ -102,7 +103,8 @@ async fn three_replicas_lose_nothing_and_settle_nothing_twice_whatever_happens_t
     eprintln!("ASKWAY_SEED={seed}");
     let url = block_in_place(|| Cluster::shared().database("k"));
     let mut fleet = Fleet::start(REPLICAS, &url, &["--route-timeout", "200ms"]).await;
-    let (load, _lead) = begin(&fleet.host(), fleet.owner(), false, seed).await;
+    let (load, lead) = begin(&fleet.host(), fleet.owner(), true, seed).await;
+    let holding = tokio::spawn(hold(load.clone(), lead));
     let silent = child(&load.lead).await.client;
     let mut workers = JoinSet::new();
     for number in 0..WORKERS {
@@ -145,6 +147,8 @@ async fn three_replicas_lose_nothing_and_settle_nothing_twice_whatever_happens_t
         }
     }
     finish(&load, workers).await;
+    assert!(!holding.is_finished(), "the lead's hold ended by itself");
+    holding.abort();
     let known = load.known.lock().unwrap().clone();
     enough(&load, &counts, known.len(), late);
 }

@@ -1,7 +1,7 @@
 //! The database's own machine is lost: its standby, which has all that was acknowledged, is made the
 //! primary, and everybody goes on by themselves.
 
-use super::load::{WORKERS, begin, is_there, seed, worker};
+use super::load::{WORKERS, begin, hold, is_there, seed, worker};
 use super::replicas::cluster::{Cluster, name_of};
 use super::replicas_fleet::Fleet;
 use super::replicas_killed::finish;
@@ -20,7 +20,8 @@ async fn what_was_acknowledged_outlives_the_primary_and_clients_are_back_by_them
         (primary, standby, format!("postgres://askway@{both}/{name}"))
     });
     let fleet = Fleet::start(2, &url, &["--route-timeout", "200ms"]).await;
-    let (load, _lead) = begin(&fleet.host(), fleet.owner(), false, seed).await;
+    let (load, lead) = begin(&fleet.host(), fleet.owner(), true, seed).await;
+    let holding = tokio::spawn(hold(load.clone(), lead));
     let mut workers = JoinSet::new();
     for number in 0..WORKERS {
         workers.spawn(worker(load.clone(), number));
@@ -33,6 +34,8 @@ async fn what_was_acknowledged_outlives_the_primary_and_clients_are_back_by_them
     let more = load.acknowledged.load(Ordering::Relaxed) + 60;
     load.reaches(more).await;
     finish(&load, workers).await;
+    assert!(!holding.is_finished(), "the lead's hold ended by itself");
+    holding.abort();
     let asks = load.known.lock().unwrap().len();
     let acknowledged = load.acknowledged.load(Ordering::Relaxed);
     println!("moved: known={} asks={asks} acknowledged={acknowledged} violations=0", known.len());

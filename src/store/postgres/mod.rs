@@ -31,7 +31,7 @@ use self::place::Place;
 use self::read::{ask, column, id, record};
 use self::write::{COMMIT, Call, DONE, HELD};
 use super::index::spelled_between;
-use super::share::{Present, Share};
+use super::share::{Here, Present, Share};
 use super::snapshot::Snapshot;
 use super::{
     Batch, Committed, Due, Fault, Heard, Key, Listed, Listing, ReceiptKey, Record, Scope,
@@ -285,11 +285,27 @@ impl Store for Postgres {
         rows.first().map(|row| Ok(time_of(column(row, 0)?))).transpose()
     }
 
-    async fn present(&self, carries: bool) -> Result<Option<Present>, Fault> {
+    async fn present(&self, here: &Here) -> Result<Option<Present>, Fault> {
         let me = self.hints.me().to_owned();
-        let rows = self.read(read::PRESENT, &[&me, &carries, &SEEN_WITHIN]).await?;
-        let one = |row: &Row| Ok::<_, Fault>((column(row, 0)?, column(row, 1)?));
-        Ok(Some(Present { me, all: rows.iter().map(one).collect::<Result<_, _>>()? }))
+        let (came, left) = (layout::names_of(&here.came), layout::names_of(&here.left));
+        let values: [&(dyn ToSql + Sync); 8] =
+            [&me, &here.carries, &SEEN_WITHIN, &here.whole, &came.0, &came.1, &left.0, &left.1];
+        let mut present = Present { me: me.clone(), ..Present::default() };
+        for row in &self.read(read::PRESENT, &values).await? {
+            present.all.push((column(row, 0)?, column(row, 1)?));
+            present.written = usize::try_from(column::<i64>(row, 2)?).unwrap_or_default();
+        }
+        for row in &self.read(read::HOSTS, &[&SEEN_WITHIN]).await? {
+            present.hosts.push(layout::host_of(column(row, 0)?)?);
+        }
+        Ok(Some(present))
+    }
+
+    async fn unheld(&self, share: &Share) -> Result<Vec<SessionId>, Fault> {
+        let list = list_of_sessions(&SessionScope::Held);
+        let values: [&(dyn ToSql + Sync); 3] = [&list, &layout::buckets(share), &SEEN_WITHIN];
+        let rows = self.read(read::UNHELD, &values).await?;
+        rows.iter().map(|row| Ok(SessionId::from_bytes(id(row, 0)?))).collect()
     }
 
     async fn leave(&self) {

@@ -53,11 +53,23 @@ pub(super) const SHARED_DUE: &str = "select time, kind, key from askway.records 
      order by time, kind, key limit $2::int8";
 
 /// Says that one is here: who is.
-pub(super) const PRESENT: &str =
-    "select name, carries from askway.present($1::text, $2::bool, $3::int8)";
+pub(super) const PRESENT: &str = "select name, carries, written from askway.present($1::text, $2::bool, $3::int8, $4::bool, \
+     $5::int2[], $6::bytea[], $7::int2[], $8::bytea[])";
 
-/// Says that one is here no more.
-pub(super) const LEAVE: &str = "delete from askway.replicas where name = $1::text";
+/// The hosts that watch at anybody seen in so many milliseconds: name.
+pub(super) const HOSTS: &str = "select distinct a.name from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = 2 \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $1::int8";
+
+/// The sessions of a list, in some buckets, that are held at nobody seen in so many milliseconds: key.
+pub(super) const UNHELD: &str = "select p.key from askway.places p where p.list = $1::text and p.kind = 2 \
+     and get_byte(p.key, 11) % 64 = any ($2::int4[]) and not exists (select from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = 1 and a.name = p.key \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
+
+/// Says that one is here no more, with all that was attached to it.
+pub(super) const LEAVE: &str = "with gone as (delete from askway.attached where replica = $1::text) \
+     delete from askway.replicas where name = $1::text";
 
 /// Of what people are to be told: when, key.
 pub(super) const NOTICES: &str = "select notice, key from askway.records \

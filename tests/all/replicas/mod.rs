@@ -2,6 +2,7 @@
 
 #[path = "../../shared/cluster.rs"]
 mod cluster;
+mod held;
 mod killed;
 mod looks;
 mod lost;

@@ -8,7 +8,7 @@ use askway::engine::clock::Manual;
 use askway::service::{Notifier, Settings};
 use askway::session::Session;
 use askway::store::postgres::Postgres;
-use askway::store::share::{Present, Share, bucket_of};
+use askway::store::share::{Here, Present, Share, bucket_of};
 use askway::store::snapshot::Snapshot;
 use askway::store::{
     Batch, Committed, Due, Fault, Heard, Key, Listing, ReceiptKey, Record, Scope, SessionScope,
@@ -155,12 +155,12 @@ async fn a_database_of_the_first_layout_is_brought_forward() {
     let cluster = Cluster::shared();
     let url = cluster.database("t");
     let incarnation = opened(&url).await.incarnation();
-    let back = "drop table askway.replicas; drop function askway.present; \
+    let back = "drop table askway.replicas, askway.attached; drop function askway.present; \
                 update askway.marker set format = 1, least_reader = 1";
     cluster.sql(name_of(&url), back);
     let store = opened(&url).await;
     assert_eq!(store.incarnation(), incarnation, "it is the same store");
-    let present = store.present(false).await.unwrap().expect("it is shared");
+    let present = store.present(&Here::default()).await.unwrap().expect("it is shared");
     assert_eq!(present.all, [(present.me.clone(), false)]);
     let marker = cluster.sql(name_of(&url), "select format, least_reader from askway.marker");
     assert_eq!(marker, "2|1", "an earlier askway goes on beside it");
@@ -215,7 +215,8 @@ same! {
     snapshot() -> Result<Box<dyn Snapshot>, Fault>;
     resolve(prefix: &str, limit: usize) -> Result<Vec<AskId>, Fault>;
     time() -> Result<Option<Timestamp>, Fault>;
-    present(carries: bool) -> Result<Option<Present>, Fault>;
+    present(here: &Here) -> Result<Option<Present>, Fault>;
+    unheld(share: &Share) -> Result<Vec<SessionId>, Fault>;
     leave() -> ();
     heard() -> Heard;
 }

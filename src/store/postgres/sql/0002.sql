@@ -6,10 +6,23 @@ create table askway.replicas (
   carries boolean not null
 ) with (fillfactor = 50);
 
--- Says that one is here, and gives all that were seen in the last `within` milliseconds. Who was not
--- seen for an hour is forgotten. It need not outlive a crash: it is said again in a second.
-create function askway.present(me text, mine_carries boolean, within bigint)
-returns table (name text, carries boolean)
+-- What is attached to each of them: sessions that are held there (1), hosts that watch there (2).
+create table askway.attached (
+  kind smallint not null,
+  name bytea not null,
+  replica text not null,
+  primary key (kind, name, replica)
+);
+create index attached_to on askway.attached (replica);
+
+-- Says that one is here, and what was attached to it and left it since the last time, or all of it where
+-- `whole`. Gives all that were seen in the last `within` milliseconds, and how much of one's own is
+-- written down. Who was not seen for an hour is forgotten. Nothing of it need outlive a crash: it is said
+-- again in a second.
+create function askway.present(
+  me text, mine_carries boolean, within bigint, whole boolean,
+  came_kinds smallint[], came_names bytea[], left_kinds smallint[], left_names bytea[]
+) returns table (name text, carries boolean, written bigint)
 language plpgsql
 set search_path = askway, pg_catalog
 as $$
@@ -20,7 +33,17 @@ begin
   insert into replicas as r (name, seen, carries) values (me, now_ms, mine_carries)
   on conflict on constraint replicas_pkey
   do update set seen = excluded.seen, carries = excluded.carries;
+  delete from attached a using replicas r where r.name = a.replica and r.seen < now_ms - 3600000;
   delete from replicas r where r.seen < now_ms - 3600000;
-  return query select r.name, r.carries from replicas r where r.seen > now_ms - within;
+  if whole then
+    delete from attached a where a.replica = me;
+  end if;
+  delete from attached a using unnest(left_kinds, left_names) as l (kind, name)
+  where a.replica = me and a.kind = l.kind and a.name = l.name;
+  insert into attached (kind, name, replica)
+  select c.kind, c.name, me from unnest(came_kinds, came_names) as c (kind, name)
+  on conflict do nothing;
+  return query select r.name, r.carries, (select count(*) from attached a where a.replica = me)
+    from replicas r where r.seen > now_ms - within;
 end
 $$;
