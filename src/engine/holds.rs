@@ -1,7 +1,7 @@
 //! Holds: which sessions somebody runs. A session that was ever held and has been without a hold for
 //! [`limits::HOLD_GRACE`] is paused. Kept in memory: a daemon's restart starts the grace anew.
 //!
-//! Of a store that is shared a hold counts wherever it is ([`others`](super::others)): who is held nowhere
+//! Of a store that is shared a hold counts wherever it is ([`others`]): who is held nowhere
 //! is looked up, each replica those of its buckets, and their grace is counted from when that was seen.
 
 use super::request::Deed;

@@ -40,7 +40,8 @@ pub trait Store: Send + Sync + 'static {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault>;
 
     /// Applies each change, in order, whole or not at all; durable on return. The only write.
-    /// A later change of the batch sees the earlier ones.
+    /// A later change of the batch sees the earlier ones, and is a conflict where it touches what one of
+    /// those, which was a conflict, was to write.
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault>;
 
     /// What happened to an ask after a revision, in order, at most `limit` events; empty for an ask
@@ -124,8 +125,7 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Says that this process is here; who else was seen in the last ten seconds. None where nobody shares
-    /// the store.
+    /// Says that this process is here; who was seen in the last ten seconds. None where nobody shares it.
     async fn present(&self, _here: &Here) -> Result<Option<Present>, Fault> {
         Ok(None)
     }

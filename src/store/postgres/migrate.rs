@@ -16,6 +16,9 @@ const LEAST_READER: i32 = 1;
 /// Each takes the layout one further.
 const STEPS: [&str; FORMAT as usize] = [include_str!("sql/0001.sql"), include_str!("sql/0002.sql")];
 
+/// The write is code, and no layout: it is made anew with each step.
+const WRITE: &str = include_str!("sql/commit_batch.sql");
+
 /// Who migrates has this lock: the letters `askway`.
 const LOCK: i64 = 0x6173_6b77_6179;
 
@@ -35,6 +38,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<String, Fault> {
         for step in &STEPS[format as usize..] {
             txn.batch_execute(step).await.map_err(failed)?;
         }
+        txn.batch_execute(WRITE).await.map_err(failed)?;
         let written_by = concat!("askway ", env!("CARGO_PKG_VERSION"));
         let sql = "insert into askway.marker (format, least_reader, written_by, incarnation) \
                    values ($1, $2, $3, $4) on conflict (one) do update \

@@ -15,7 +15,7 @@ use askway::engine::clock::Manual;
 use askway::service::WatchMessage;
 use askway::store::postgres::Postgres;
 use askway::store::suite::{self, World};
-use askway::store::{Change, Committed, Fault, Heard, Key, Record, Store};
+use askway::store::{Batch, Change, Committed, Fault, Heard, Key, Record, Store};
 use cluster::{Cluster, name_of};
 use std::sync::Arc;
 use tokio_stream::StreamExt;
@@ -118,6 +118,39 @@ async fn of_two_writers_of_one_record_each_step_is_one_s() {
     tokio::join!(count(one.clone()), count(other));
     let found = one.load(&[suite_session().key()]).await.unwrap().pop().flatten();
     assert_eq!(found.map(|record| record.revision()), Some(100), "no step was lost");
+}
+
+/// A change that was decided on an earlier one of its batch is not kept without it, though another wrote a
+/// revision of that very number: an ask would be settled on what nobody decided.
+#[tokio::test]
+async fn rule_02_what_rests_on_a_change_that_was_not_kept_is_not_kept() {
+    let url = Cluster::shared().database("t");
+    let (one, other) = (opened(&url).await, opened(&url).await);
+    let at = |revision| {
+        let session = askway::session::Session { revision, ..suite::session(1) };
+        let record = Record::Session(session.into());
+        Change {
+            expects: vec![(record.key(), revision - 1)],
+            writes: vec![record],
+            ..Change::default()
+        }
+    };
+    let unrelated =
+        || Change { writes: vec![Record::Token(suite::token(7).into())], ..Change::default() };
+    assert_eq!(suite::commit(&*one, at(1)).await, Committed::Done);
+    assert_eq!(suite::commit(&*other, at(2)).await, Committed::Done);
+    // Decided on the first: its second, and what only reads what that was to write.
+    let read = Change {
+        expects: vec![(suite_session().key(), 2)],
+        writes: vec![Record::Twin(suite::twin(1).into())],
+        ..Change::default()
+    };
+    let batch = Batch { changes: vec![at(2), at(3), read, unrelated()], mark: None };
+    let became = one.commit(batch).await.unwrap();
+    let (conflict, done) = (Committed::Conflict, Committed::Done);
+    assert_eq!(became, [conflict, conflict, conflict, done]);
+    let found = one.load(&[suite_session().key()]).await.unwrap().pop().flatten();
+    assert_eq!(found.map(|record| record.revision()), Some(2));
 }
 
 fn suite_session() -> Record {
