@@ -46,7 +46,7 @@ pub(super) fn parse<'t>(source: Source<'t>, faults: &mut Faults) -> DeTable<'t> 
 
 impl File {
     /// Each is a flag and a variable too.
-    pub(super) const KEYS: [&'static str; 12] = [
+    pub(super) const KEYS: [&'static str; 13] = [
         "socket",
         "listen",
         "listen_names",
@@ -58,6 +58,7 @@ impl File {
         "decline_stands",
         "keep",
         "store",
+        "no_listen",
         "log",
     ];
 

@@ -96,6 +96,16 @@ pub(super) fn told_if_idle(
     }
 }
 
+/// Names of the daemon: `NAME` or `NAME:PORT` each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names(pub Vec<String>);
+
+impl Names {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        names(text).map(Self)
+    }
+}
+
 /// Where to listen: nowhere but on loopback without TLS, since whoever could read along would have
 /// every token.
 pub(super) fn address(listen: Said<Listen>, has_tls: bool, faults: &mut Faults) -> Listen {

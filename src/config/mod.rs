@@ -18,6 +18,7 @@
 //! | `--decline-stands` | `ASKWAY_DECLINE_STANDS` | `decline_stands` | `24h`                                |
 //! | `--keep`           | `ASKWAY_KEEP`           | `keep`           | `30d`                                |
 //! | `--store`          | `ASKWAY_STORE`          | `store`          | `folder`                             |
+//! | `--no-listen`      | `ASKWAY_NO_LISTEN`      | `no_listen`      | `no`                                 |
 //! | `--log`            | `ASKWAY_LOG`            | `log`            | `warn,askway=info`                   |
 //!
 //! Every one of these keys of the file is a string. Its tables, `[route.NAME]` and `[group.NAME]`, say
@@ -33,7 +34,7 @@ mod routes;
 mod store;
 
 pub use bounds::Limits;
-pub use listen::{Listen, Tls};
+pub use listen::{Listen, Names, Tls};
 pub use notify::{Argument, Hook, Placeholder};
 pub use store::{KeptIn, Url};
 
@@ -100,6 +101,10 @@ pub struct Args {
     /// [env: ASKWAY_STORE] [default: folder]
     #[arg(long, value_name = "folder|postgres://...", value_parser = store::read)]
     pub store: Option<KeptIn>,
+    /// Look every second for what others did, instead of being told by the database: for a pooler
+    /// [env: ASKWAY_NO_LISTEN=yes]
+    #[arg(long)]
+    pub no_listen: bool,
     /// What to log, on stderr [env: ASKWAY_LOG] [default: warn,askway=info]
     #[arg(long, value_name = "LEVELS", value_parser = log)]
     pub log: Option<String>,
@@ -139,16 +144,6 @@ pub struct Config {
     pub store: KeptIn,
     /// What to log: directives of tracing's filter.
     pub log: String,
-}
-
-/// Names of the daemon: `NAME` or `NAME:PORT` each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(pub Vec<String>);
-
-impl Names {
-    fn read(text: &str) -> Result<Self, String> {
-        listen::names(text).map(Self)
-    }
 }
 
 /// What is wrong with what the daemon was told: all of it.
@@ -226,8 +221,7 @@ impl Config {
         let decline_stands =
             told.or(args.decline_stands, "ASKWAY_DECLINE_STANDS", "decline_stands", decline_stands);
         let keep = told.or(args.keep, "ASKWAY_KEEP", "keep", keep);
-        store::typed(args.store.as_ref(), &mut told.faults);
-        let store = args.store.or_else(|| told.secret("ASKWAY_STORE", "store", store::read));
+        let store = store::found(args.store, args.no_listen, &mut told);
         let log = told.or(args.log, "ASKWAY_LOG", "log", log);
 
         let mut faults = told.faults;
@@ -257,7 +251,7 @@ impl Config {
             person_window: person_window.unwrap_or(otherwise.person_window),
             decline_stands: decline_stands.unwrap_or(otherwise.decline_stands),
             keep: keep.unwrap_or(otherwise.keep),
-            store: store.unwrap_or_default(),
+            store,
             log: log.unwrap_or(otherwise.log),
             data: otherwise.data,
         })

@@ -166,6 +166,31 @@ fn where_it_is_kept_is_said_without_its_password() {
 }
 
 #[test]
+fn that_others_are_not_listened_to_is_said_of_a_database_alone() {
+    let listens = |file: &str, no_listen, set: &[(&str, &str)]| {
+        let folder = folder(file);
+        let config = load(folder.path(), Args { no_listen, ..Args::default() }, set)?;
+        match config.store {
+            KeptIn::Postgres(url) => Ok::<_, Faults>(url.listens()),
+            KeptIn::Folder => Ok(true),
+        }
+    };
+    let shared = "store = \"postgres:///asks\"\n";
+    let said = &format!("{shared}no_listen = \"yes\"\n");
+    assert_eq!(listens(shared, false, &[]), Ok(true));
+    assert_eq!(listens(shared, true, &[]), Ok(false));
+    assert_eq!(listens(said, false, &[]), Ok(false));
+    assert_eq!(listens(said, false, &[("ASKWAY_NO_LISTEN", "no")]), Ok(true));
+    assert_eq!(listens(shared, false, &[("ASKWAY_NO_LISTEN", "yes")]), Ok(false));
+    assert_eq!(listens("", false, &[("ASKWAY_NO_LISTEN", "no")]), Ok(true));
+    let idle = listens("", true, &[]).unwrap_err().to_string();
+    assert!(idle.starts_with("--no-listen: does nothing"), "{idle}");
+    let idle = listens("no_listen = \"yes\"\n", false, &[]).unwrap_err().to_string();
+    assert!(idle.contains(":1: no_listen: does nothing"), "{idle}");
+    assert!(listens(shared, false, &[("ASKWAY_NO_LISTEN", "1")]).is_err());
+}
+
+#[test]
 fn a_socket_whose_path_is_too_long_says_what_to_type() {
     let folder = folder("");
     let long = Args { socket: Some(format!("/{}", "x".repeat(107)).into()), ..Args::default() };

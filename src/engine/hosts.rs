@@ -8,6 +8,7 @@ use super::sweep::move_all;
 use crate::ask::{HostName, Namespace, Timestamp, limits};
 use crate::error::Error;
 use crate::session::{Command, Session};
+use crate::store::share::Attached;
 use crate::store::{Fault, Scope, SessionScope};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,8 @@ type Host = (Namespace, HostName);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
     watching: Arc<Mutex<HashMap<Host, Watched>>>,
+    /// Who watches at any of those who share the store.
+    elsewhere: Arc<Mutex<HashSet<Host>>>,
     /// Somebody has stopped watching.
     left: Arc<Notify>,
 }
@@ -46,13 +49,31 @@ impl Hosts {
     /// Whether the host of `session` would wake it.
     pub(super) fn would_wake(&self, session: &Session) -> bool {
         let host = (session.namespace.clone(), session.host.clone());
-        let watching = self.watching();
-        watching.get(&host).is_some_and(|watched| !matches!(watched, Watched::Gone))
+        let is_here = |watched: &Watched| !matches!(watched, Watched::Gone);
+        let watches_here = self.watching().get(&host).is_some_and(is_here);
+        watches_here || self.elsewhere().contains(&host)
+    }
+
+    fn elsewhere(&self) -> MutexGuard<'_, HashSet<Host>> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who watches at any of those who share the store, as of `now`. Who did and does not has the grace.
+    pub(super) fn watched_elsewhere(&self, hosts: &[Host], now: Timestamp) {
+        let after: HashSet<Host> = hosts.iter().cloned().collect();
+        let before = std::mem::replace(&mut *self.elsewhere(), after.clone());
+        for host in before.difference(&after) {
+            self.expect(host.clone(), now);
+        }
     }
 
     /// Those whose grace is over at `now`; from here on they count no more.
     fn take_for_gone(&self, now: Timestamp) -> HashSet<Host> {
+        let elsewhere = self.elsewhere().clone();
         let mut watching = self.watching();
+        // Who watches elsewhere by now is not gone.
+        watching
+            .retain(|host, watched| matches!(watched, Watched::By(_)) || !elsewhere.contains(host));
         let mut gone = HashSet::new();
         for (host, watched) in watching.iter_mut() {
             let is_over = match watched {
@@ -95,6 +116,10 @@ impl Drop for HostWatch {
             Some(Watched::By(count)) if *count > 1 => Watched::By(count - 1),
             _ => Watched::LeftAt(self.engine.now()),
         };
+        if self.engine.shared.is_shared && matches!(left, Watched::LeftAt(_)) {
+            let (namespace, host) = self.host.clone();
+            self.engine.shared.shares.detach(Attached::Host(namespace, host));
+        }
         watching.insert(self.host.clone(), left);
         hosts.left.notify_one();
     }
@@ -126,6 +151,9 @@ impl Engine {
         };
         watching.insert(host.clone(), Watched::By(count + 1));
         drop(watching);
+        if self.shared.is_shared {
+            self.shared.shares.attach(Attached::Host(host.0.clone(), host.1.clone()));
+        }
         HostWatch { host, engine: self.clone() }
     }
 }

@@ -64,6 +64,9 @@ const OTHERS_WAITING: usize = 8_192;
 /// What a caller whose request finds its queue full is told to wait.
 const BUSY_FOR: Duration = Duration::from_millis(100);
 
+/// How long a process that stops may take to say so to those who share its store.
+const LEAVES_WITHIN: Duration = Duration::from_millis(500);
+
 /// The engine. Cheap to clone; the clones are one engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -80,6 +83,12 @@ struct Shared {
     policy: Policy,
     holds: holds::Holds,
     hosts: hosts::Hosts,
+    /// What is this process's to do, of those who share the store.
+    shares: others::Shares,
+    /// Whether others share the store.
+    is_shared: bool,
+    /// Whether notices are carried here.
+    carries: bool,
     /// A commit may have moved the earliest deadline.
     deadline_moved: Notify,
     /// A commit may have left people to tell.
@@ -137,6 +146,9 @@ impl Engine {
             policy,
             holds: holds::Holds::default(),
             hosts: hosts::Hosts::default(),
+            shares: others::Shares::default(),
+            is_shared: following.is_some(),
+            carries: notifier.is_some(),
             deadline_moved: Notify::new(),
             notices_moved: Notify::new(),
             to_sweep: Notify::new(),
@@ -148,11 +160,12 @@ impl Engine {
             marking: tokio::sync::Mutex::new(()),
         });
         let engine = Engine { asks, others, shared: shared.clone() };
-        // Of a store that is shared, what is held or watched may be so at another replica.
+        others::share(&shared).await?;
+        // Of a store that is shared, who is held nowhere is looked up again and again.
         if following.is_none() {
             holds::take_up(&engine).await?;
-            hosts::take_up(&engine).await?;
         }
+        hosts::take_up(&engine).await?;
         writer::spawn(writer, shared.clone(), asks_waiting, others_waiting);
         engine.help(|engine| async move { timer::run(&engine).await });
         engine.help(|engine| async move { sweep::run(&engine).await });
@@ -244,6 +257,8 @@ impl Engine {
     /// Returns when everything taken up is on disk and answered, after [`stop`](Self::stop).
     pub async fn stopped(&self) {
         self.shared.helpers.wait().await;
+        // Not for long: the others find out by themselves.
+        let _ = tokio::time::timeout(LEAVES_WITHIN, self.shared.store.leave()).await;
         self.shared.stopped.cancelled().await;
     }
 }

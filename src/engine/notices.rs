@@ -2,6 +2,9 @@
 //! down how that went. What is due, and when again, is the ask's to say
 //! ([`ask::Notice`](crate::ask::Notice)); how people are told is a [`Notifier`]'s.
 //!
+//! Of several daemons that carry notices each carries those of its buckets, another's only once that one
+//! is there no more.
+//!
 //! A notice is carried at least once: a daemon that is killed after it was carried and before that
 //! was written down has it carried again. Nobody ever waits for one: filing, answers and the timer
 //! go on beside, and a notifier that hangs or fails holds up other notices alone.
@@ -92,7 +95,8 @@ impl Carrying<'_> {
             return Ok(Next::Unknown);
         }
         let ever = Timestamp::from_millis(u64::MAX);
-        let waiting = self.engine.store().notices(ever, self.asks.len() + 1).await?;
+        let share = self.engine.shared.shares.notices();
+        let waiting = self.engine.store().shared_notices(ever, &share, self.asks.len() + 1).await?;
         let others = waiting.into_iter().find(|(_, ask)| !self.asks.contains(ask));
         let Some((due, ask)) = others else { return Ok(Next::Unknown) };
         let now = self.engine.now();

@@ -4,9 +4,11 @@
 
 use super::Engine;
 use super::hub::Topic;
-use crate::ask::Timestamp;
-use crate::store::Heard;
+use crate::ask::{Span, Timestamp};
+use crate::store::share::{Attached, Here, Present, Share};
+use crate::store::{Fault, Heard};
 use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often service time is set by the store's.
@@ -16,6 +18,126 @@ const LOOK_AT_TIME: Duration = Duration::from_secs(1);
 const LOOK_AT_DUE: Duration = Duration::from_secs(4);
 /// Every so many of these looks are at everything that is watched: each costs a read.
 const LOOKS_AT_ALL: u32 = 3;
+
+/// What is another's to do is done here when it has not been for so long: with the second that a replica
+/// may take for anything, six (rule 3).
+pub(super) const LEFT_TO_OTHERS: Span = Span::from_secs(5);
+
+/// What of all work is this process's own, and what is attached to it.
+#[derive(Debug)]
+pub(super) struct Shares {
+    own: Mutex<Own>,
+    attached: Mutex<Attachments>,
+    /// What is said of this process is one thing after another.
+    saying: tokio::sync::Mutex<()>,
+}
+
+/// What is attached to this process, and what of that the others have yet to be told.
+#[derive(Debug, Default)]
+struct Attachments {
+    all: HashSet<Attached>,
+    came: Vec<Attached>,
+    left: Vec<Attached>,
+    /// They may have missed something.
+    unsure: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Own {
+    due: Share,
+    notices: Share,
+}
+
+impl Default for Shares {
+    /// All of it.
+    fn default() -> Self {
+        let own = Mutex::new(Own { due: Share::whole(), notices: Share::whole() });
+        Self { own, attached: Mutex::default(), saying: tokio::sync::Mutex::default() }
+    }
+}
+
+impl Shares {
+    /// Shares it out among those who are present. Whether that changed anything.
+    fn among(&self, present: &Present) -> bool {
+        let names = |only: fn(&(String, bool)) -> bool| -> Vec<&str> {
+            present.all.iter().filter(|one| only(one)).map(|(name, _)| name.as_str()).collect()
+        };
+        let due = Share::of(&present.me, &names(|_| true));
+        let notices = Share::of(&present.me, &names(|(_, carries)| *carries));
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = own.due != due || own.notices != notices;
+        *own = Own { due, notices };
+        changed
+    }
+
+    /// Something is attached to this process, and counts at the others once they are told.
+    pub(super) fn attach(&self, one: Attached) {
+        let mut attached = self.attached();
+        if attached.all.insert(one.clone()) {
+            attached.left.retain(|left| *left != one);
+            attached.came.push(one);
+        }
+    }
+
+    /// It is not any more.
+    pub(super) fn detach(&self, one: Attached) {
+        let mut attached = self.attached();
+        if attached.all.remove(&one) {
+            attached.came.retain(|came| *came != one);
+            attached.left.push(one);
+        }
+    }
+
+    fn attached(&self) -> MutexGuard<'_, Attachments> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What there is to say of this process, and how much is attached to it then.
+    fn here(&self, carries: bool) -> (Here, usize) {
+        let mut attached = self.attached();
+        let whole = std::mem::take(&mut attached.unsure);
+        let (mut came, left) =
+            (std::mem::take(&mut attached.came), std::mem::take(&mut attached.left));
+        if whole {
+            came = attached.all.iter().cloned().collect();
+        }
+        (Here { carries, came, left, whole }, attached.all.len())
+    }
+
+    /// Which of what is due.
+    pub(super) fn due(&self) -> Share {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).due.clone()
+    }
+
+    /// Which notices.
+    pub(super) fn notices(&self) -> Share {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).notices.clone()
+    }
+}
+
+/// Says that this process is here, and takes its share among those who are.
+///
+/// # Errors
+///
+/// When the store cannot be reached.
+pub(super) async fn share(shared: &super::Shared) -> Result<(), Fault> {
+    let _one = shared.shares.saying.lock().await;
+    let (here, count) = shared.shares.here(shared.carries);
+    let said = shared.store.present(&here).await;
+    let written = said.as_ref().ok().and_then(Option::as_ref).map(|present| present.written);
+    if written.is_none_or(|written| written != count) {
+        // Whether it was heard is not known, or the database has lost some: all is said again.
+        shared.shares.attached().unsure = true;
+    }
+    let Some(present) = said? else { return Ok(()) };
+    shared.hosts.watched_elsewhere(&present.hosts, shared.clock.now().time);
+    if shared.shares.among(&present) {
+        tracing::debug!(replicas = present.all.len(), "work is shared out anew");
+        shared.deadline_moved.notify_one();
+        shared.notices_moved.notify_one();
+    }
+    Ok(())
+}
 
 /// Tells the others what was committed.
 pub(super) fn tell(engine: &super::Shared, topics: &HashSet<Topic>) {
@@ -42,6 +164,9 @@ pub(super) async fn look(engine: &Engine) {
         shared.deadline_moved.notify_one();
         shared.notices_moved.notify_one();
         shared.to_sweep.notify_one();
+        if let Err(fault) = super::holds::look(shared).await {
+            tracing::debug!(%fault, "who is held is not known");
+        }
         if count % LOOKS_AT_ALL == 0 {
             shared.hub.wake_all();
         }
@@ -63,6 +188,9 @@ pub(super) async fn follow(engine: &Engine, following: &super::clock::Following)
             Ok(None) => return,
             // Until it is there again the machine's clock counts on from what it said last.
             Err(fault) => tracing::debug!(%fault, "the store's time cannot be read"),
+        }
+        if let Err(fault) = share(&engine.shared).await {
+            tracing::debug!(%fault, "the others do not know that this one is here");
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The timer: waits for the earliest deadline in the store and sends ticks for what is due, in due
-//! order. It decides nothing; a tick that comes twice, or late, is decided like any other command.
+//! order. It decides nothing; a tick that comes twice, or late, is decided like any other command. Of a
+//! store that is shared it does what is its own, and what another has left lying.
 
 use super::Engine;
+use super::others::LEFT_TO_OTHERS;
 use super::request::Deed;
 use crate::ask::Timestamp;
 use crate::session::Command;
-use crate::store::Due;
+use crate::store::{Due, Fault};
 use futures_util::future::join_all;
 use std::time::Duration;
 
@@ -31,7 +33,11 @@ pub(super) async fn run(engine: &Engine) {
 /// Ticks what is due; gives the first of it, none where nothing is. An error leaves it due.
 async fn tick_due(engine: &Engine) -> Result<Option<(Timestamp, Due)>, ()> {
     let now = engine.shared.clock.now().time;
-    let due = engine.shared.store.deadlines(now, AT_ONCE).await.map_err(|fault| {
+    let share = engine.shared.shares.due();
+    let left = now.as_millis().saturating_sub(LEFT_TO_OTHERS.as_millis());
+    let others_until = Timestamp::from_millis(left);
+    let due = engine.shared.store.shared_deadlines(now, &share, others_until, AT_ONCE).await;
+    let due = due.map_err(|fault| {
         tracing::warn!(%fault, "deadlines cannot be read");
     })?;
     let ticks = due.iter().map(|(_, due)| match due {
@@ -51,13 +57,26 @@ async fn tick_due(engine: &Engine) -> Result<Option<(Timestamp, Due)>, ()> {
 /// Returns when the earliest deadline may be due, or may have moved.
 async fn wait_for_next(engine: &Engine) {
     let moved = engine.shared.deadline_moved.notified();
-    let next = engine.shared.store.deadlines(Timestamp::from_millis(u64::MAX), 1).await;
-    match next.as_deref() {
-        Ok([(next, _), ..]) => tokio::select! {
+    match next(engine).await {
+        Ok(Some(next)) => tokio::select! {
             () = moved => {}
-            () = engine.shared.clock.wait_until(*next) => {}
+            () = engine.shared.clock.wait_until(next) => {}
         },
-        Ok([]) => moved.await,
+        Ok(None) => moved.await,
         Err(_) => tokio::time::sleep(BACK_OFF).await,
     }
+}
+
+/// When the first of one's own is due, or the first of others' has been left lying for too long.
+async fn next(engine: &Engine) -> Result<Option<Timestamp>, Fault> {
+    let (store, share) = (&engine.shared.store, engine.shared.shares.due());
+    let (ever, never) = (Timestamp::from_millis(u64::MAX), Timestamp::default());
+    let own = store.shared_deadlines(ever, &share, never, 1).await?;
+    let own = own.first().map(|(time, _)| *time);
+    if share.is_whole() {
+        return Ok(own);
+    }
+    let any = store.deadlines(ever, 1).await?;
+    let left = any.first().map(|(time, _)| *time + LEFT_TO_OTHERS);
+    Ok(own.into_iter().chain(left).min())
 }

@@ -180,13 +180,25 @@ async fn commit(shared: &Shared, decided: Vec<Decided>) -> Result<Vec<(Reply, Co
         return Ok(replies.into_iter().map(|(reply, _)| (reply, Committed::Done)).collect());
     }
     let concerned = concerned(&changes);
-    let mut outcomes = keep(shared, changes).await?.into_iter();
+    let outcomes = keep(shared, changes).await?;
     wake(shared, &concerned);
-    let mut outcome = |changes_something| match changes_something {
-        true => outcomes.next().expect("a store tells of every change"),
-        false => Committed::Done,
+    Ok(told(replies, outcomes))
+}
+
+/// What becomes of each reply, of which some have a change, in order. One without rests on what was decided
+/// before it in the same batch: where any of that was not kept, it is decided again too.
+fn told<T>(replies: Vec<(T, bool)>, outcomes: Vec<Committed>) -> Vec<(T, Committed)> {
+    let (mut outcomes, mut all_kept) = (outcomes.into_iter(), true);
+    let became = |(reply, changes_something)| {
+        let committed = match changes_something {
+            true => outcomes.next().expect("a store tells of every change"),
+            false if all_kept => Committed::Done,
+            false => Committed::Conflict,
+        };
+        all_kept &= committed == Committed::Done;
+        (reply, committed)
     };
-    Ok(replies.into_iter().map(|(reply, changed)| (reply, outcome(changed))).collect())
+    replies.into_iter().map(became).collect()
 }
 
 /// Whom changes concern, and whether a session's asks are to be swept.
@@ -252,5 +264,20 @@ pub(super) async fn keep_time(shared: &Shared) {
         {
             tracing::warn!(%fault, "service time was not kept");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Committed::{Conflict, Done};
+
+    #[test]
+    fn rule_01_nothing_is_said_that_rests_on_what_another_writer_kept_from_the_store() {
+        let replies = vec![("refused", false), ("kept", true), ("lost", true), ("closed", false)];
+        let became = told(replies, vec![Done, Conflict]);
+        let expected =
+            [("refused", Done), ("kept", Done), ("lost", Conflict), ("closed", Conflict)];
+        assert_eq!(became, expected);
     }
 }

@@ -16,6 +16,7 @@ use crate::session::Principal;
 use std::io;
 use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -64,6 +65,8 @@ pub struct Manner {
     pub tls: Option<Arc<ServerConfig>>,
     /// What the daemon may be called over TCP without TLS, beside loopback: `NAME` or `NAME:PORT`.
     pub names: Vec<String>,
+    /// Whether calls may be sent here, as health says it; always, where nobody says.
+    pub ready: Option<watch::Receiver<bool>>,
 }
 
 /// A handler's result.
@@ -112,7 +115,7 @@ pub async fn serve_over<L: Accepts>(
     listeners: Listeners<L>,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
-    let Manner { limits, tls, names } = manner;
+    let Manner { limits, tls, names, ready } = manner;
     let (health, routes) = routes(&service, &listeners.addresses(tls.is_some())).await?;
     let Limits { message_within, unproven_a_peer, .. } = limits;
     let crowd = Crowd::new(limits);
@@ -137,10 +140,11 @@ pub async fn serve_over<L: Accepts>(
         }
     };
     let stopping = async {
-        shutdown.cancelled().await;
-        for name in SERVICES {
-            health.set_service_status(name, ServingStatus::NotServing).await;
+        tokio::select! {
+            () = shutdown.cancelled() => {}
+            () = follow(ready, &health) => {}
         }
+        set_all(&health, ServingStatus::NotServing).await;
         service.shutdown();
     };
     tokio::join!(on_unix, on_tcp, stopping);
@@ -161,11 +165,29 @@ const SERVICES: [&str; 4] = [
     <AdminServiceServer<Api> as NamedService>::NAME,
 ];
 
+/// Has health say for ever whether calls may be sent here.
+async fn follow(ready: Option<watch::Receiver<bool>>, health: &HealthReporter) {
+    if let Some(mut ready) = ready {
+        while ready.changed().await.is_ok() {
+            let status = match *ready.borrow_and_update() {
+                true => ServingStatus::Serving,
+                false => ServingStatus::NotServing,
+            };
+            set_all(health, status).await;
+        }
+    }
+    std::future::pending().await
+}
+
+async fn set_all(health: &HealthReporter, status: ServingStatus) {
+    for name in SERVICES {
+        health.set_service_status(name, status).await;
+    }
+}
+
 async fn routes(service: &Service, listening: &[String]) -> io::Result<(HealthReporter, Routes)> {
     let (health, health_service) = tonic_health::server::health_reporter();
-    for name in SERVICES {
-        health.set_service_status(name, ServingStatus::Serving).await;
-    }
+    set_all(&health, ServingStatus::Serving).await;
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)

@@ -6,7 +6,7 @@ use super::{CannotServe, store_failed};
 use crate::config::Url;
 use crate::files;
 use crate::store::Store;
-use crate::store::postgres::Postgres;
+use crate::store::postgres::{Hearing, Postgres};
 use crate::store::redb::Redb;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -48,7 +48,8 @@ pub fn open(data: &Path) -> Result<Redb, CannotServe> {
 pub async fn open_shared(data: &Path, url: &Url) -> Result<Postgres, CannotServe> {
     let note = data.join(NOTE);
     let known = read_line(&note)?;
-    let store = Postgres::open(url.expose()).await.map_err(|fault| {
+    let hearing = if url.listens() { Hearing::Listen } else { Hearing::Look };
+    let store = Postgres::open_with(url.expose(), hearing).await.map_err(|fault| {
         CannotServe::new(format!("{url}: {fault}"))
             .because("STORE_UNAVAILABLE")
             .next("look at the database and at ASKWAY_STORE, then start again")

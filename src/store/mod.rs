@@ -16,6 +16,7 @@ pub mod postgres;
 pub mod record;
 pub mod redb;
 mod scope;
+pub mod share;
 pub mod snapshot;
 pub mod suite;
 
@@ -28,6 +29,7 @@ use crate::ask::{
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use share::{Here, Present, Share};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -40,7 +42,8 @@ pub trait Store: Send + Sync + 'static {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault>;
 
     /// Applies each change, in order, whole or not at all; durable on return. The only write.
-    /// A later change of the batch sees the earlier ones.
+    /// A later change of the batch sees the earlier ones, and is a conflict where it touches what one of
+    /// those, which was a conflict, was to write.
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault>;
 
     /// What happened to an ask after a revision, in order, at most `limit` events; empty for an ask
@@ -77,6 +80,18 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(Timestamp, Due)>, Fault>;
 
+    /// The same of what is in `share`; of what is not, where it has been due since `others_until`. Of a
+    /// store that nobody shares it is all of it.
+    async fn shared_deadlines(
+        &self,
+        until: Timestamp,
+        _share: &Share,
+        _others_until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
+        self.deadlines(until, limit).await
+    }
+
     /// The asks of which people are to be told at or before `until`, earliest first, at most `limit`:
     /// by [`Ask::notice_due`]. Apart from the deadlines, so that the timer is not busier for it.
     async fn notices(
@@ -84,6 +99,16 @@ pub trait Store: Send + Sync + 'static {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault>;
+
+    /// The same of what is in `share`; of a store that nobody shares it is all of it.
+    async fn shared_notices(
+        &self,
+        until: Timestamp,
+        _share: &Share,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        self.notices(until, limit).await
+    }
 
     /// All that is kept, as of this moment; whatever is written since is not in it.
     async fn snapshot(&self) -> Result<Box<dyn snapshot::Snapshot>, Fault>;
@@ -101,6 +126,19 @@ pub trait Store: Send + Sync + 'static {
     async fn time(&self) -> Result<Option<Timestamp>, Fault> {
         Ok(None)
     }
+
+    /// Says that this process is here; who was seen in the last ten seconds. None where nobody shares it.
+    async fn present(&self, _here: &Here) -> Result<Option<Present>, Fault> {
+        Ok(None)
+    }
+
+    /// The sessions of `share` that were ever held, and are not at any process that is there.
+    async fn unheld(&self, _share: &Share) -> Result<Vec<SessionId>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// Says that this process is here no more: what was its to do is the others' at once.
+    async fn leave(&self) {}
 
     /// Tells the others who share the store what was committed, soon, and perhaps never.
     fn tell(&self, _hints: &mut dyn Iterator<Item = u64>) {}

@@ -13,12 +13,17 @@ mod disk;
 mod hostile;
 mod identity;
 mod kills;
+mod load;
 mod notices;
 mod prompts;
 #[path = "../shared/raw.rs"]
 mod raw;
 mod readme;
 mod replicas;
+mod replicas_fleet;
+mod replicas_killed;
+mod replicas_kubernetes;
+mod replicas_moved;
 #[path = "../shared/rows.rs"]
 mod rows;
 mod rules;

@@ -1,7 +1,9 @@
 //! Several daemons over one PostgreSQL.
 
 #[path = "../shared/cluster.rs"]
-mod cluster;
+pub mod cluster;
+#[path = "../shared/standby.rs"]
+mod standby;
 
 use super::daemon::{Daemon, PATIENCE, Said, command};
 use askway::client::Watched;

@@ -162,8 +162,8 @@ hops = []
         "34: group.bare: needs people, a list of their names",
         "36: group.text.people: must be a list, in brackets",
         "37: routes: is no key; keys are socket, listen, listen_names, tls_cert, tls_key, \
-         tls_client_ca, route_timeout, person_window, decline_stands, keep, store, log, tables \
-         [route.NAME], [group.NAME], [notify] and [limits]",
+         tls_client_ca, route_timeout, person_window, decline_stands, keep, store, no_listen, log, \
+         tables [route.NAME], [group.NAME], [notify] and [limits]",
     ];
     let mut expected = expected.to_vec();
     expected.sort_unstable();

@@ -1,62 +1,57 @@
 //! Connections: made when they are needed, made again when they have ended, each looked over before it
 //! is used. They live on a thread of the store's own, since its callers are on several runtimes.
 
-use super::hints::Hints;
-use super::trouble::{ends_connection, fault};
+use super::place::{CONNECT_WITHIN, Place};
+use super::trouble::{Then, fault, then};
 use crate::store::Fault;
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, oneshot};
-use tokio_postgres::config::TargetSessionAttrs;
+use tokio::sync::{Mutex, oneshot, watch};
+use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Connection, NoTls, Row, Socket, Statement};
+use tokio_postgres::{Client, Error, Row, Statement};
 
-/// How long a server may take to let somebody in.
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How long it may take for one statement: the largest batch, on a disk that is busy.
+/// How long the database may take for one statement: the largest batch, on a disk that is busy. That it
+/// says nothing at all is noticed much earlier ([`pulse`](super::pulse)).
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// A dead peer is noticed within this: by probes where nothing is sent, by what is not acknowledged.
-const DEAD_AFTER: Duration = Duration::from_secs(5);
 
-/// Where the database is, as somebody said it. Its password is in it: it is never printed.
+/// Counts how often all connections were given up at once. Cheap to clone; the clones are one.
 #[derive(Clone)]
-pub(super) struct Place(Config);
+pub(super) struct Epoch(Arc<watch::Sender<u64>>);
 
-impl Place {
-    /// Reads a URL, `postgres://user@host/database`, or `host=… dbname=…`.
-    pub fn read(text: &str) -> Result<Self, Fault> {
-        // What the parser says may repeat what it was given.
-        let mut config: Config = text.parse().map_err(|_| {
-            Fault::Unavailable("the store is to be named as postgres://USER@HOST/DATABASE".into())
-        })?;
-        config
-            .application_name("askway")
-            .connect_timeout(CONNECT_WITHIN)
-            .keepalives(true)
-            .keepalives_idle(DEAD_AFTER / 2)
-            .keepalives_interval(DEAD_AFTER / 5)
-            .keepalives_retries(2)
-            .tcp_user_timeout(DEAD_AFTER)
-            // After a failover the one that may be written to is looked for among the hosts.
-            .target_session_attrs(TargetSessionAttrs::ReadWrite);
-        Ok(Self(config))
+impl Epoch {
+    fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
     }
 
-    pub async fn open(
-        &self,
-    ) -> Result<(Client, Connection<Socket, tokio_postgres::tls::NoTlsStream>), Fault> {
-        let opened = tokio::time::timeout(2 * CONNECT_WITHIN, self.0.connect(NoTls)).await;
-        let opened = opened.map_err(|_| Fault::Unavailable("no server answers".into()))?;
-        opened.map_err(|error| fault(&error))
+    pub fn now(&self) -> u64 {
+        *self.0.borrow()
+    }
+
+    /// Gives up every connection of `epoch`, once.
+    pub fn end(&self, epoch: u64) {
+        self.0.send_if_modified(|now| {
+            let is_now = *now == epoch;
+            *now += u64::from(is_now);
+            is_now
+        });
+    }
+
+    /// Returns when the connections of `epoch` are given up.
+    pub async fn ends(&self, epoch: u64) {
+        // The sender is in here.
+        let _ = self.0.subscribe().wait_for(|now| *now > epoch).await;
     }
 }
 
 /// The thread that all connections live on; it ends with the store.
 pub(super) struct Thread {
     pub handle: Handle,
+    pub epoch: Epoch,
     _ends: oneshot::Sender<()>,
 }
 
@@ -69,7 +64,7 @@ impl Thread {
         let (ends, ended) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new().name("askway-store".into());
         thread.spawn(move || drop(runtime.block_on(ended))).map_err(failed)?;
-        Ok(Self { handle, _ends: ends })
+        Ok(Self { handle, epoch: Epoch::new(), _ends: ends })
     }
 
     /// Does `work` there.
@@ -84,55 +79,125 @@ impl Thread {
 
 /// A connection, and what was prepared on it.
 pub(super) struct Session {
-    pub client: Client,
+    client: Client,
     prepared: Mutex<HashMap<&'static str, Statement>>,
+    epoch: Epoch,
+    of: u64,
+}
+
+/// Why a statement has no answer.
+enum Unanswered {
+    Error(Error),
+    /// Nothing was said, or all connections were given up.
+    Silent,
+}
+
+impl From<Unanswered> for Fault {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::Error(error) => fault(&error),
+            Unanswered::Silent => Fault::Unavailable("the database does not answer".into()),
+        }
+    }
 }
 
 impl Session {
     /// Opens one and drives it on the store's thread.
     pub async fn open(place: &Place, thread: &Thread) -> Result<Arc<Self>, Fault> {
         let (place, handle) = (place.clone(), thread.handle.clone());
+        let of = thread.epoch.now();
         let client = thread.run(async move {
-            let (client, connection) = place.open().await?;
-            handle.spawn(connection);
-            let told = client.query_one("show synchronous_commit", &[]).await;
-            let told = told.and_then(|row| row.try_get::<_, String>(0));
-            match told.map_err(|error| fault(&error))?.as_str() {
-                "off" => Err(Fault::Unavailable(
-                    "synchronous_commit is off here, and what is acknowledged could be lost; \
-                     set it to on for this role or database"
-                        .into(),
-                )),
-                _ => Ok(client),
-            }
+            let opened = timeout(2 * CONNECT_WITHIN, async move {
+                let (client, connection) = place.open().await?;
+                handle.spawn(connection);
+                keeps_what_it_acknowledges(&client).await.map(|()| client)
+            });
+            opened.await.unwrap_or_else(|_| Err(Unanswered::Silent.into()))
         });
-        Ok(Arc::new(Self { client: client.await?, prepared: Mutex::default() }))
+        let (client, prepared) = (client.await?, Mutex::default());
+        Ok(Arc::new(Self { client, prepared, epoch: thread.epoch.clone(), of }))
+    }
+
+    /// Does several statements, of which nothing is said.
+    pub async fn run(&self, sql: &str) -> Result<(), Fault> {
+        Ok(self.heard(self.client.batch_execute(sql)).await?)
     }
 
     /// The rows of a statement, prepared once.
+    pub async fn rows(
+        &self,
+        sql: &'static str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Fault> {
+        Ok(self.query(sql, values).await?)
+    }
+
     async fn query(
         &self,
         sql: &'static str,
         values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, tokio_postgres::Error> {
-        let mut prepared = self.prepared.lock().await;
-        let statement = match prepared.get(sql) {
-            Some(statement) => statement.clone(),
-            None => {
-                let statement = self.client.prepare(sql).await?;
-                prepared.insert(sql, statement.clone());
-                statement
-            }
-        };
-        drop(prepared);
-        self.client.query(&statement, values).await
+    ) -> Result<Vec<Row>, Unanswered> {
+        self.heard(async {
+            let mut prepared = self.prepared.lock().await;
+            let statement = match prepared.get(sql) {
+                Some(statement) => statement.clone(),
+                None => {
+                    let statement = self.client.prepare(sql).await?;
+                    prepared.insert(sql, statement.clone());
+                    statement
+                }
+            };
+            drop(prepared);
+            self.client.query(&statement, values).await
+        })
+        .await
+    }
+
+    /// What comes of `answer`, where anything does.
+    async fn heard<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Unanswered> {
+        tokio::select! {
+            answer = timeout(ANSWER_WITHIN, answer) => match answer {
+                Ok(answer) => answer.map_err(Unanswered::Error),
+                Err(_) => Err(Unanswered::Silent),
+            },
+            () = self.epoch.ends(self.of) => Err(Unanswered::Silent),
+        }
+    }
+
+    fn is_good(&self) -> bool {
+        !self.client.is_closed() && self.of == self.epoch.now()
+    }
+}
+
+async fn keeps_what_it_acknowledges(client: &Client) -> Result<(), Fault> {
+    let told = client.query_one("show synchronous_commit", &[]).await;
+    let told = told.and_then(|row| row.try_get::<_, String>(0));
+    match told.map_err(|error| fault(&error))?.as_str() {
+        "off" => Err(Fault::Unavailable(
+            "synchronous_commit is off here, and what is acknowledged could be lost; set it to on for \
+             this role or database"
+                .into(),
+        )),
+        _ => Ok(()),
     }
 }
 
 /// A place for a connection.
 #[derive(Default)]
 pub(super) struct Lane {
-    session: Mutex<Option<Arc<Session>>>,
+    kept: Mutex<Kept>,
+    /// How often one was to be opened.
+    tries: AtomicU64,
+}
+
+#[derive(Default)]
+struct Kept {
+    session: Option<Arc<Session>>,
+    /// What came of the last try.
+    failed: Option<Fault>,
 }
 
 /// Whether a statement may be said twice.
@@ -145,20 +210,30 @@ pub(super) enum Again {
 }
 
 impl Lane {
+    /// The connection; another where it has ended. Whoever waited while one was tried takes what came of
+    /// that: a hundred callers do not wait for a hundred tries in a line.
     async fn session(&self, place: &Place, thread: &Thread) -> Result<Arc<Session>, Fault> {
-        let mut kept = self.session.lock().await;
-        if let Some(session) = kept.as_ref().filter(|session| !session.client.is_closed()) {
+        let tries = self.tries.load(Ordering::Acquire);
+        let mut kept = self.kept.lock().await;
+        if let Some(session) = kept.session.as_ref().filter(|session| session.is_good()) {
             return Ok(session.clone());
         }
-        let session = Session::open(place, thread).await?;
-        *kept = Some(session.clone());
-        Ok(session)
+        if self.tries.load(Ordering::Acquire) != tries
+            && let Some(fault) = &kept.failed
+        {
+            return Err(fault.clone());
+        }
+        let opened = Session::open(place, thread).await;
+        self.tries.fetch_add(1, Ordering::AcqRel);
+        kept.failed = opened.as_ref().err().cloned();
+        kept.session = opened.as_ref().ok().cloned();
+        opened
     }
 
     async fn leave(&self, left: &Arc<Session>) {
-        let mut kept = self.session.lock().await;
-        if kept.as_ref().is_some_and(|session| Arc::ptr_eq(session, left)) {
-            *kept = None;
+        let mut kept = self.kept.lock().await;
+        if kept.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, left)) {
+            kept.session = None;
         }
     }
 
@@ -173,31 +248,22 @@ impl Lane {
         let mut left = if again == Again::Yes { 1 } else { 0 };
         loop {
             let session = self.session(place, thread).await?;
-            let answer = tokio::time::timeout(ANSWER_WITHIN, session.query(sql, values)).await;
-            let Ok(answer) = answer else {
-                self.leave(&session).await;
-                return Err(Fault::Unavailable("the database does not answer".into()));
-            };
-            let error = match answer {
+            let why = match session.query(sql, values).await {
                 Ok(rows) => return Ok(rows),
-                Err(error) => error,
+                Err(why) => why,
             };
-            if ends_connection(&error) {
-                self.leave(&session).await;
-                if left > 0 {
-                    left -= 1;
-                    continue;
-                }
+            match &why {
+                Unanswered::Error(error) => match then(error) {
+                    Then::Stays => return Err(why.into()),
+                    Then::Ends => self.leave(&session).await,
+                    Then::AllEnd => session.epoch.end(session.of),
+                },
+                Unanswered::Silent => self.leave(&session).await,
             }
-            return Err(fault(&error));
+            if left == 0 {
+                return Err(why.into());
+            }
+            left -= 1;
         }
     }
-}
-
-/// Starts what carries hints out and in.
-pub(super) fn start_hints(place: &Place, thread: &Thread) -> Result<Arc<Hints>, Fault> {
-    let hints = Arc::new(Hints::new()?);
-    thread.handle.spawn(super::hints::send(place.clone(), hints.clone()));
-    thread.handle.spawn(super::hints::listen(place.clone(), hints.clone()));
-    Ok(hints)
 }

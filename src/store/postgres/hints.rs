@@ -2,18 +2,20 @@
 //! commit, by NOTIFY; inside the commit it would put all of them in one line. A hint that is lost delays
 //! and loses nothing: whoever watches looks again by itself after a while.
 
-use super::connect::Place;
-use super::trouble::fault;
+use super::place::Place;
 use crate::store::{Fault, Heard};
 use std::collections::BTreeSet;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
-use tokio_postgres::{AsyncMessage, Client};
+use tokio::time::timeout;
+use tokio_postgres::Client;
+use tokio_postgres::types::ToSql;
 
 /// How long what is to be told is gathered: a hundred notifications a second at most, from each process.
 const GATHER: Duration = Duration::from_millis(10);
+/// How long the database may take for a notification.
+const TOLD_WITHIN: Duration = Duration::from_secs(5);
 /// How long after a failed connection the next is tried.
 const AGAIN: Duration = Duration::from_millis(500);
 /// Hints in one notification: PostgreSQL takes 8,000 bytes.
@@ -89,6 +91,11 @@ impl Hints {
         Ok(Self { me, out: Gathered::default(), heard: Gathered::default() })
     }
 
+    /// The name of this process among those who share the database.
+    pub fn me(&self) -> &str {
+        &self.me
+    }
+
     /// Tells the others, soon.
     pub fn tell(&self, hints: &mut dyn Iterator<Item = u64>) {
         self.out.add(hints);
@@ -101,7 +108,7 @@ impl Hints {
 
     /// Takes in a notification: who sent it, and what. All of it at once: whoever listens is woken once,
     /// and gets no part of it.
-    fn take_in(&self, payload: &str) {
+    pub fn take_in(&self, payload: &str) {
         let mut words = payload.split(' ');
         if words.next() == Some(self.me.as_str()) {
             return;
@@ -111,6 +118,11 @@ impl Hints {
             Ok(hints) => self.heard.add(hints),
             Err(_) => self.heard.add_all(),
         }
+    }
+
+    /// Something may have been told that did not come.
+    pub fn missed(&self) {
+        self.heard.add_all();
     }
 
     fn payloads(&self, heard: &Heard) -> Vec<String> {
@@ -148,7 +160,10 @@ pub(super) async fn send(place: Place, hints: Arc<Hints>) {
         let sent = match &client {
             Some(client) => {
                 let sql = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
-                client.execute(sql, &[&CHANNEL, &payloads]).await.is_ok()
+                let values: [&(dyn ToSql + Sync); 2] = [&CHANNEL, &payloads];
+                timeout(TOLD_WITHIN, client.execute(sql, &values))
+                    .await
+                    .is_ok_and(|told| told.is_ok())
             }
             None => false,
         };
@@ -158,33 +173,4 @@ pub(super) async fn send(place: Place, hints: Arc<Hints>) {
             tokio::time::sleep(AGAIN).await;
         }
     }
-}
-
-/// Listens for ever, on a connection of its own. Whatever came while there was none was missed, so each
-/// new one begins with *everything*.
-pub(super) async fn listen(place: Place, hints: Arc<Hints>) {
-    loop {
-        if let Err(why) = listen_once(&place, &hints).await {
-            tracing::warn!(%why, "others are not heard now; what is watched is looked at every few seconds");
-        }
-        tokio::time::sleep(AGAIN).await;
-    }
-}
-
-async fn listen_once(place: &Place, hints: &Arc<Hints>) -> Result<(), Fault> {
-    let (client, mut connection) = place.open().await?;
-    let taking = hints.clone();
-    let driven = tokio::spawn(async move {
-        loop {
-            match poll_fn(|cx| connection.poll_message(cx)).await {
-                Some(Ok(AsyncMessage::Notification(told))) => taking.take_in(told.payload()),
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(fault(&error)),
-                None => return Ok(()),
-            }
-        }
-    });
-    client.batch_execute("listen askway").await.map_err(|error| fault(&error))?;
-    hints.heard.add_all();
-    driven.await.unwrap_or(Ok(()))
 }

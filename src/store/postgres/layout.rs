@@ -1,10 +1,12 @@
 //! The layout: which number a kind of record has, how its key is made, which lists it stands in. The
 //! tables themselves are in `sql/`.
 
-use crate::ask::{ContentDigest, Timestamp, WorkId};
+use crate::ask::{ContentDigest, HostName, Namespace, Timestamp, WorkId};
 use crate::session::Session;
 use crate::store::index::Row;
-use crate::store::{Key, Scope, SessionScope};
+use crate::store::record::damaged;
+use crate::store::share::{Attached, Share};
+use crate::store::{Fault, Key, Scope, SessionScope};
 use sha2::{Digest, Sha256};
 
 /// The number of asks.
@@ -62,6 +64,28 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 /// The time that was kept.
 pub(super) fn time_of(millis: i64) -> Timestamp {
     Timestamp::from_millis(u64::try_from(millis).unwrap_or_default())
+}
+
+/// The buckets of a share.
+pub(super) fn buckets(share: &Share) -> Vec<i32> {
+    share.buckets().iter().copied().map(i32::from).collect()
+}
+
+/// The kinds and the names of what is attached to a process.
+pub(super) fn names_of(attached: &[Attached]) -> (Vec<i16>, Vec<Vec<u8>>) {
+    let name = |one: &Attached| match one {
+        Attached::Session(id) => (1, id.to_bytes().to_vec()),
+        Attached::Host(namespace, host) => (2, format!("{namespace}{BETWEEN}{host}").into_bytes()),
+    };
+    attached.iter().map(name).unzip()
+}
+
+/// A host by the name it is attached by.
+pub(super) fn host_of(name: &[u8]) -> Result<(Namespace, HostName), Fault> {
+    let both = str::from_utf8(name).ok().and_then(|name| name.split_once(BETWEEN));
+    let host =
+        both.and_then(|(namespace, host)| Some((namespace.parse().ok()?, host.parse().ok()?)));
+    host.ok_or_else(|| damaged("who watches", "it is no host's name"))
 }
 
 /// The name of a list of asks.

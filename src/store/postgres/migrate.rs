@@ -7,10 +7,17 @@ use crate::store::Fault;
 use tokio_postgres::{Client, Transaction};
 
 /// The layout this program writes: how many of [`STEPS`] there are.
-pub const FORMAT: i32 = 1;
+pub const FORMAT: i32 = 2;
+
+/// The earliest program that may use it is the one that wrote this layout: what came since is nothing that
+/// it would have to know. So replicas are brought forward one after another.
+const LEAST_READER: i32 = 1;
 
 /// Each takes the layout one further.
-const STEPS: [&str; FORMAT as usize] = [include_str!("sql/0001.sql")];
+const STEPS: [&str; FORMAT as usize] = [include_str!("sql/0001.sql"), include_str!("sql/0002.sql")];
+
+/// The write is code, and no layout: it is made anew with each step.
+const WRITE: &str = include_str!("sql/commit_batch.sql");
 
 /// Who migrates has this lock: the letters `askway`.
 const LOCK: i64 = 0x6173_6b77_6179;
@@ -31,12 +38,15 @@ pub(super) async fn migrate(client: &mut Client) -> Result<String, Fault> {
         for step in &STEPS[format as usize..] {
             txn.batch_execute(step).await.map_err(failed)?;
         }
+        txn.batch_execute(WRITE).await.map_err(failed)?;
         let written_by = concat!("askway ", env!("CARGO_PKG_VERSION"));
         let sql = "insert into askway.marker (format, least_reader, written_by, incarnation) \
-                   values ($1, $1, $2, $3) on conflict (one) do update \
+                   values ($1, $2, $3, $4) on conflict (one) do update \
                    set format = excluded.format, least_reader = excluded.least_reader, \
                    written_by = excluded.written_by";
-        txn.execute(sql, &[&FORMAT, &written_by, &incarnation]).await.map_err(failed)?;
+        txn.execute(sql, &[&FORMAT, &LEAST_READER, &written_by, &incarnation])
+            .await
+            .map_err(failed)?;
     }
     txn.commit().await.map_err(failed)?;
     Ok(incarnation)

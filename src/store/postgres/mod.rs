@@ -6,29 +6,33 @@
 //! is a conflict and never waited for. Lists, deadlines and notices are rows of the same commit, since no
 //! memory of one process could know what another wrote.
 //!
-//! `layout` is what is kept where, `migrate` brings the schema forward, `connect` keeps connections,
-//! `trouble` says what an error means.
+//! `layout` is what is kept where, `migrate` brings the schema forward, `place` and `tls` say where the
+//! database is, `connect` keeps connections, `pulse` gives them up, `trouble` says what an error means.
 
 mod connect;
 mod hints;
 mod layout;
 mod migrate;
+mod place;
+mod pulse;
 mod read;
 mod snapshot;
+mod tls;
 mod trouble;
 mod write;
 
 pub use migrate::FORMAT;
+pub use pulse::Hearing;
 
-use self::connect::{Again, Lane, Place, Thread};
+use self::connect::{Again, Lane, Thread};
 use self::hints::Hints;
-use self::layout::{
-    ASK, RECEIPT, SESSION, list_of, list_of_sessions, millis, name_of, number, time_of,
-};
+use self::layout::{ASK, RECEIPT, list_of, list_of_sessions, millis, name_of, number, time_of};
+use self::place::Place;
 use self::read::{ask, column, id, record};
 use self::write::{COMMIT, Call, DONE, HELD};
 use super::chance::{random, random_name};
 use super::index::spelled_between;
+use super::share::{Here, Present, Share};
 use super::snapshot::Snapshot;
 use super::{
     Batch, Committed, Due, Fault, Heard, Key, Listed, Listing, ReceiptKey, Record, Scope,
@@ -50,6 +54,11 @@ const READERS: usize = 4;
 /// takes. How long is chance, so that two do not meet again and again.
 const STAND_BACK: u8 = 8;
 
+/// Who was seen in so many milliseconds is here: ten times what it takes to say so again.
+const SEEN_WITHIN: i64 = 10_000;
+/// How often everything is looked at where others are not heard.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// A store in a PostgreSQL database.
 pub struct Postgres {
     incarnation: String,
@@ -59,6 +68,7 @@ pub struct Postgres {
     readers: [Lane; READERS],
     next: AtomicUsize,
     hints: Arc<Hints>,
+    hearing: Hearing,
 }
 
 impl fmt::Debug for Postgres {
@@ -77,6 +87,15 @@ impl Postgres {
     /// acknowledged; [`Fault::Unreadable`] when what is there is newer than this program, or something
     /// else. No error repeats the URL.
     pub async fn open(url: &str) -> Result<Self, Fault> {
+        Self::open_with(url, Hearing::default()).await
+    }
+
+    /// The same, with others heard in this way.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_with(url: &str, hearing: Hearing) -> Result<Self, Fault> {
         let place = Place::read(url)?;
         let thread = Thread::start()?;
         let (there, handle) = (place.clone(), thread.handle.clone());
@@ -86,7 +105,12 @@ impl Postgres {
             migrate::migrate(&mut client).await
         });
         let incarnation = incarnation.await?;
-        let hints = connect::start_hints(&place, &thread)?;
+        let hints = Arc::new(Hints::new()?);
+        if hearing == Hearing::Listen {
+            thread.handle.spawn(hints::send(place.clone(), hints.clone()));
+        }
+        let beat = pulse::beat(place.clone(), thread.epoch.clone(), hints.clone(), hearing);
+        thread.handle.spawn(beat);
         let store = Self {
             incarnation,
             place,
@@ -95,6 +119,7 @@ impl Postgres {
             readers: Default::default(),
             next: AtomicUsize::new(0),
             hints,
+            hearing,
         };
         store.load(&[Key::Clock]).await?;
         Ok(store)
@@ -203,14 +228,20 @@ impl Store for Postgres {
         limit: usize,
     ) -> Result<Vec<(Timestamp, Due)>, Fault> {
         let rows = self.read(read::DUE, &[&millis(until), &number(limit)]).await?;
-        let due = |row: &Row| {
-            let due = match column(row, 1)? {
-                SESSION => Due::Session(SessionId::from_bytes(id(row, 2)?)),
-                _ => Due::Ask(AskId::from_bytes(id(row, 2)?)),
-            };
-            Ok((time_of(column(row, 0)?), due))
-        };
-        rows.iter().map(due).collect()
+        rows.iter().map(read::due).collect()
+    }
+
+    async fn shared_deadlines(
+        &self,
+        until: Timestamp,
+        share: &Share,
+        others_until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, Due)>, Fault> {
+        let values: [&(dyn ToSql + Sync); 4] =
+            [&millis(until), &number(limit), &layout::buckets(share), &millis(others_until)];
+        let rows = self.read(read::SHARED_DUE, &values).await?;
+        rows.iter().map(read::due).collect()
     }
 
     async fn notices(
@@ -219,8 +250,19 @@ impl Store for Postgres {
         limit: usize,
     ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
         let rows = self.read(read::NOTICES, &[&millis(until), &number(limit)]).await?;
-        let to_tell = |row: &Row| Ok((time_of(column(row, 0)?), AskId::from_bytes(id(row, 1)?)));
-        rows.iter().map(to_tell).collect()
+        rows.iter().map(read::to_tell).collect()
+    }
+
+    async fn shared_notices(
+        &self,
+        until: Timestamp,
+        share: &Share,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, AskId)>, Fault> {
+        let values: [&(dyn ToSql + Sync); 3] =
+            [&millis(until), &number(limit), &layout::buckets(share)];
+        let rows = self.read(read::SHARED_NOTICES, &values).await?;
+        rows.iter().map(read::to_tell).collect()
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, Fault> {
@@ -244,12 +286,49 @@ impl Store for Postgres {
         rows.first().map(|row| Ok(time_of(column(row, 0)?))).transpose()
     }
 
+    async fn present(&self, here: &Here) -> Result<Option<Present>, Fault> {
+        let me = self.hints.me().to_owned();
+        let (came, left) = (layout::names_of(&here.came), layout::names_of(&here.left));
+        let values: [&(dyn ToSql + Sync); 8] =
+            [&me, &here.carries, &SEEN_WITHIN, &here.whole, &came.0, &came.1, &left.0, &left.1];
+        let mut present = Present { me: me.clone(), ..Present::default() };
+        for row in &self.read(read::PRESENT, &values).await? {
+            present.all.push((column(row, 0)?, column(row, 1)?));
+            present.written = usize::try_from(column::<i64>(row, 2)?).unwrap_or_default();
+        }
+        for row in &self.read(read::HOSTS, &[&SEEN_WITHIN]).await? {
+            present.hosts.push(layout::host_of(column(row, 0)?)?);
+        }
+        Ok(Some(present))
+    }
+
+    async fn unheld(&self, share: &Share) -> Result<Vec<SessionId>, Fault> {
+        let list = list_of_sessions(&SessionScope::Held);
+        let values: [&(dyn ToSql + Sync); 3] = [&list, &layout::buckets(share), &SEEN_WITHIN];
+        let rows = self.read(read::UNHELD, &values).await?;
+        rows.iter().map(|row| Ok(SessionId::from_bytes(id(row, 0)?))).collect()
+    }
+
+    async fn leave(&self) {
+        if let Err(fault) = self.read(read::LEAVE, &[&self.hints.me()]).await {
+            tracing::debug!(%fault, "the others find out by themselves");
+        }
+    }
+
     fn tell(&self, hints: &mut dyn Iterator<Item = u64>) {
-        self.hints.tell(hints);
+        if self.hearing == Hearing::Listen {
+            self.hints.tell(hints);
+        }
     }
 
     async fn heard(&self) -> Heard {
-        self.hints.heard().await
+        match self.hearing {
+            Hearing::Listen => self.hints.heard().await,
+            Hearing::Look => {
+                tokio::time::sleep(LOOK).await;
+                Heard::Everything
+            }
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reading: the statements, each one moment's, and what their rows say.
 
-use super::layout::{ASK, SESSION};
+use super::layout::{ASK, SESSION, time_of};
 use super::trouble::fault;
-use crate::ask::{Ask, AskId, Event};
+use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::store::record::{damaged, decode, fold_history};
 use crate::store::snapshot::Saved;
-use crate::store::{Fault, Key, Record};
+use crate::store::{Due, Fault, Key, Record};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use tokio_postgres::Row;
@@ -46,9 +46,39 @@ pub(super) const RECORDS: &str = "select r.key, r.revision, r.body, \
 pub(super) const DUE: &str = "select time, kind, key from askway.records \
      where time is not null and kind <= 2 and time <= $1::int8 order by time, kind, key limit $2::int8";
 
+/// What is due, of some buckets (`share.rs`), and of all others what has long been: time, kind, key.
+pub(super) const SHARED_DUE: &str = "select time, kind, key from askway.records \
+     where time is not null and kind <= 2 and time <= $1::int8 \
+     and (time <= $4::int8 or get_byte(key, 11) % 64 = any ($3::int4[])) \
+     order by time, kind, key limit $2::int8";
+
+/// Says that one is here: who is.
+pub(super) const PRESENT: &str = "select name, carries, written from askway.present($1::text, $2::bool, $3::int8, $4::bool, \
+     $5::int2[], $6::bytea[], $7::int2[], $8::bytea[])";
+
+/// The hosts that watch at anybody seen in so many milliseconds: name.
+pub(super) const HOSTS: &str = "select distinct a.name from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = 2 \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $1::int8";
+
+/// The sessions of a list, in some buckets, that are held at nobody seen in so many milliseconds: key.
+pub(super) const UNHELD: &str = "select p.key from askway.places p where p.list = $1::text and p.kind = 2 \
+     and get_byte(p.key, 11) % 64 = any ($2::int4[]) and not exists (select from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = 1 and a.name = p.key \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
+
+/// Says that one is here no more, with all that was attached to it.
+pub(super) const LEAVE: &str = "with gone as (delete from askway.attached where replica = $1::text) \
+     delete from askway.replicas where name = $1::text";
+
 /// Of what people are to be told: when, key.
 pub(super) const NOTICES: &str = "select notice, key from askway.records \
      where notice is not null and notice <= $1::int8 order by notice, key limit $2::int8";
+
+/// Of what people are to be told, of some buckets: when, key.
+pub(super) const SHARED_NOTICES: &str = "select notice, key from askway.records \
+     where notice is not null and notice <= $1::int8 and get_byte(key, 11) % 64 = any ($3::int4[]) \
+     order by notice, key limit $2::int8";
 
 /// Asks by how they are spelled: from one to another.
 pub(super) const SPELLED: &str = "select key from askway.records where kind = 1 \
@@ -76,6 +106,20 @@ pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, F
 pub(super) fn id(row: &Row, at: usize) -> Result<[u8; 12], Fault> {
     let bytes: &[u8] = column(row, at)?;
     bytes.try_into().map_err(|_| damaged("an id", "it is not twelve bytes"))
+}
+
+/// A row of [`DUE`] or [`SHARED_DUE`].
+pub(super) fn due(row: &Row) -> Result<(Timestamp, Due), Fault> {
+    let due = match column(row, 1)? {
+        SESSION => Due::Session(SessionId::from_bytes(id(row, 2)?)),
+        _ => Due::Ask(AskId::from_bytes(id(row, 2)?)),
+    };
+    Ok((time_of(column(row, 0)?), due))
+}
+
+/// A row of [`NOTICES`] or [`SHARED_NOTICES`].
+pub(super) fn to_tell(row: &Row) -> Result<(Timestamp, AskId), Fault> {
+    Ok((time_of(column(row, 0)?), AskId::from_bytes(id(row, 1)?)))
 }
 
 /// An ask's events, from the column at `at`.

@@ -1,5 +1,4 @@
-//! The laws, while a session of the database is killed every 20 ms: all but those that look ten thousand
-//! times, which would take minutes for the connections made anew.
+//! Every law, while a session of the database is killed every 20 ms.
 
 use super::cluster::{Cluster, name_of};
 use askway::ask::{Ask, AskId, Event, SessionId, Timestamp};
@@ -202,11 +201,14 @@ async fn the_database_keeps_the_laws_while_its_sessions_are_killed() {
     suite::a_later_change_sees_the_earlier(&*fresh().await).await;
     suite::a_history_has_no_holes(&*fresh().await).await;
     suite::a_history_is_read_in_pages(&*fresh().await).await;
+    suite::a_prefix_may_fit_several(&*fresh().await).await;
     suite::a_receipt_is_its_callers(&*fresh().await).await;
     suite::a_content_is_guarded_also_where_nothing_is_kept_of_it(&*fresh().await).await;
     suite::asks_and_sessions_are_due_in_one_order(&*fresh().await).await;
     suite::people_are_to_be_told_until_they_are(&*fresh().await).await;
     suite::the_clock_is_kept_with_any_batch(&*fresh().await).await;
+    suite::sessions_are_listed_by_what_they_are(&*fresh().await).await;
+    suite::rule_18_history_is_enough(&*fresh().await, 1).await;
     suite::what_is_exported_fills_another_store(&*fresh().await, fresh().await, 1).await;
     cluster.sql(&name, "select nextval('stop')");
     killer.join().unwrap();

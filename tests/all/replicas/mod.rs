@@ -2,15 +2,20 @@
 
 #[path = "../../shared/cluster.rs"]
 mod cluster;
+mod held;
 mod killed;
+mod looks;
+mod lost;
+mod shared_out;
+mod tls;
 
 use crate::bench::*;
-use askway::ask::Ask;
+use askway::ask::{Ask, Timestamp};
 use askway::engine::clock::Manual;
 use askway::service::WatchMessage;
 use askway::store::postgres::Postgres;
 use askway::store::suite::{self, World};
-use askway::store::{Change, Committed, Fault, Heard, Key, Record, Store};
+use askway::store::{Batch, Change, Committed, Fault, Heard, Key, Record, Store};
 use cluster::{Cluster, name_of};
 use std::sync::Arc;
 use tokio_stream::StreamExt;
@@ -115,6 +120,39 @@ async fn of_two_writers_of_one_record_each_step_is_one_s() {
     assert_eq!(found.map(|record| record.revision()), Some(100), "no step was lost");
 }
 
+/// A change that was decided on an earlier one of its batch is not kept without it, though another wrote a
+/// revision of that very number: an ask would be settled on what nobody decided.
+#[tokio::test]
+async fn rule_02_what_rests_on_a_change_that_was_not_kept_is_not_kept() {
+    let url = Cluster::shared().database("t");
+    let (one, other) = (opened(&url).await, opened(&url).await);
+    let at = |revision| {
+        let session = askway::session::Session { revision, ..suite::session(1) };
+        let record = Record::Session(session.into());
+        Change {
+            expects: vec![(record.key(), revision - 1)],
+            writes: vec![record],
+            ..Change::default()
+        }
+    };
+    let unrelated =
+        || Change { writes: vec![Record::Token(suite::token(7).into())], ..Change::default() };
+    assert_eq!(suite::commit(&*one, at(1)).await, Committed::Done);
+    assert_eq!(suite::commit(&*other, at(2)).await, Committed::Done);
+    // Decided on the first: its second, and what only reads what that was to write.
+    let read = Change {
+        expects: vec![(suite_session().key(), 2)],
+        writes: vec![Record::Twin(suite::twin(1).into())],
+        ..Change::default()
+    };
+    let batch = Batch { changes: vec![at(2), at(3), read, unrelated()], mark: None };
+    let became = one.commit(batch).await.unwrap();
+    let (conflict, done) = (Committed::Conflict, Committed::Done);
+    assert_eq!(became, [conflict, conflict, conflict, done]);
+    let found = one.load(&[suite_session().key()]).await.unwrap().pop().flatten();
+    assert_eq!(found.map(|record| record.revision()), Some(2));
+}
+
 fn suite_session() -> Record {
     Record::Session(suite::session(1).into())
 }
@@ -156,15 +194,20 @@ async fn what_one_tells_the_others_hear_and_not_itself() {
     one.tell(&mut (0..5_000));
     assert_eq!(other.heard().await, Heard::Everything, "too much to say is everything");
     let ends = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
-                where datname = current_database() and query = 'listen askway'";
+                where datname = current_database() and application_name = 'askway' \
+                and query in ('listen askway', 'show transaction_read_only')";
     assert_eq!(Cluster::shared().sql(name_of(&url), ends), "2");
     assert_eq!(one.heard().await, Heard::Everything, "after a new connection");
 }
 
 /// A service of its own over the database; its machine's clock is an hour off, each by more.
 async fn replica(url: &str, number: u64) -> Bench {
-    let wall = askway::ask::Timestamp::from_millis(1_000_000_000_000 + number * 3_600_000);
-    Bench::on(opened(url).await, Manual::at(wall)).await
+    Bench::on(opened(url).await, Manual::at(wall(number))).await
+}
+
+/// What a machine's clock says: so many hours after another's.
+fn wall(hours: u64) -> Timestamp {
+    Timestamp::from_millis(1_000_000_000_000 + hours * 3_600_000)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,7 @@ use tonic_types::StatusExt;
 use v1::admin_service_client::AdminServiceClient;
 use v1::session_service_client::SessionServiceClient;
 
-async fn raw(daemon: &Daemon, on_socket: bool) -> Channel {
+pub async fn raw(daemon: &Daemon, on_socket: bool) -> Channel {
     if !on_socket {
         return Endpoint::from_shared(daemon.tcp().to_string()).unwrap().connect().await.unwrap();
     }

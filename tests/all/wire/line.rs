@@ -11,9 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 /// A line to the daemon that a test can cut, refuse and hold up.
 pub struct Line {
-    port: SocketAddr,
+    pub port: SocketAddr,
     /// What may be done to the connections there are.
     connections: Mutex<Connections>,
+    /// Connections are taken from now on, and nothing else is done with them.
+    pub deaf: CancellationToken,
     /// How many connections more are closed as soon as they are made.
     pub refuse: AtomicUsize,
 }
@@ -33,12 +35,18 @@ impl Line {
         let line = Arc::new(Self {
             port: listener.local_addr().unwrap(),
             connections: Mutex::default(),
+            deaf: CancellationToken::new(),
             refuse: AtomicUsize::new(0),
         });
         let carrying = line.clone();
         tokio::spawn(async move {
+            let mut unheard = Vec::new();
             loop {
                 let (client, _) = listener.accept().await.unwrap();
+                if carrying.deaf.is_cancelled() {
+                    unheard.push(client);
+                    continue;
+                }
                 let less = |left: usize| left.checked_sub(1);
                 let ordering = Ordering::SeqCst;
                 if carrying.refuse.fetch_update(ordering, ordering, less).is_ok() {
