@@ -30,9 +30,7 @@ use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use share::{Here, Present, Share};
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Where it is kept. `mem` and `redb` are ready at once and never wait; a store behind a network may.
 #[async_trait]
@@ -42,8 +40,8 @@ pub trait Store: Send + Sync + 'static {
     async fn load(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, Fault>;
 
     /// Applies each change, in order, whole or not at all; durable on return. The only write.
-    /// A later change of the batch sees the earlier ones, and is a conflict where it touches what one of
-    /// those, which was a conflict, was to write.
+    /// A later change of the batch sees the earlier ones; where others write to the same store, it is a
+    /// conflict also where it touches what one of those, which was a conflict, was to write.
     async fn commit(&self, batch: Batch) -> Result<Vec<Committed>, Fault>;
 
     /// What happened to an ask after a revision, in order, at most `limit` events; empty for an ask

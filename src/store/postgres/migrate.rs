@@ -9,9 +9,8 @@ use tokio_postgres::{Client, Transaction};
 /// The layout this program writes: how many of [`STEPS`] there are.
 pub const FORMAT: i32 = 2;
 
-/// The earliest program that may use it is the one that wrote this layout: what came since is nothing that
-/// it would have to know. So replicas are brought forward one after another.
-const LEAST_READER: i32 = 1;
+/// The earliest layout whose programs may use it: before, records were not packed, and could not be read.
+const LEAST_READER: i32 = 2;
 
 /// Each takes the layout one further.
 const STEPS: [&str; FORMAT as usize] = [include_str!("sql/0001.sql"), include_str!("sql/0002.sql")];

@@ -6,7 +6,8 @@
 -- The operations come in the order of their changes, checks (1) before what they guard: an event (2),
 -- a record (3), a removal (4). What touches a record that an earlier change of the batch was to write, and
 -- did not, was decided on that change: it has changed too, whatever revision is there by now. Another process
--- may have written one of the same number, and it is another.
+-- may have written one of the same number, and it is another. Once the batch itself has written it nobody
+-- else can: then its revision tells.
 create or replace function askway.commit_batch(
   changes integer,
   lock_kinds smallint[], lock_keys bytea[], lock_names bigint[], lock_writes boolean[],
@@ -21,6 +22,7 @@ declare
   became smallint[] := array_fill(0::smallint, array[changes]);
   mine bigint[];
   held bigint[];
+  written integer[] := '{}';
   unwritten integer[] := '{}';
   o record;
   has bigint;
@@ -60,10 +62,13 @@ begin
     order by p.n
   loop
     if became[o.change] <> 0 then
-      if o.op <> 1 then
+      if o.op <> 1 and o.lock <> all (written) then
         unwritten := unwritten || o.lock;
       end if;
       continue;
+    end if;
+    if o.op <> 1 then
+      written := written || o.lock;
     end if;
     case o.op
     when 1 then
