@@ -1,7 +1,7 @@
 //! Records to bytes and back, the same for every store that keeps bytes; and histories back to asks.
 //!
 //! A record's bytes are its schema number, a check over what follows, and JSON: plain in schema 1,
-//! [packed](super::packed) in schema 2, whichever is shorter. They are read forward: a later askway reads what
+//! [packed] in schema 2, whichever is shorter. They are read forward: a later askway reads what
 //! an earlier one wrote, and an earlier one says so when it cannot. Nothing here knows where bytes are
 //! kept; that is [`redb`](super::redb)'s to say.
 
