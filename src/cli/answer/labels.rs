@@ -92,7 +92,13 @@ pub(super) fn did_you_mean(failure: Failure, ask: &v1::Ask, typed: &[String]) ->
 
 /// The label that is most alike, small letters or large.
 fn meant<'a>(wrong: &str, question: &'a v1::Question) -> Option<&'a str> {
-    let likeness = |label: &str| strsim::jaro(&wrong.to_lowercase(), &label.to_lowercase());
+    let wrong = wrong.to_lowercase();
+    let likeness = |label: &str| {
+        let label = label.to_lowercase();
+        // In a short word one slip is much of it; in one of two letters it is another word.
+        let one_slip = label.chars().count() > 2 && strsim::osa_distance(&wrong, &label) <= 1;
+        if one_slip { 1.0 } else { strsim::jaro(&wrong, &label) }
+    };
     let labels = question.options.iter().map(|option| (likeness(&option.label), &*option.label));
     let best = labels.max_by(|one, other| one.0.total_cmp(&other.0));
     best.filter(|(alike, _)| *alike >= ALIKE).map(|(_, label)| label)
@@ -169,6 +175,13 @@ mod tests {
             assert!(failure.message.contains("Did you mean `"), "{slip}: {failure}");
             assert!(failure.next.is_some_and(|next| next.contains("askway answer")));
         }
+        let mut short = fixture::open();
+        short.questions[0].options.truncate(2);
+        for (option, label) in short.questions[0].options.iter_mut().zip(["yes", "no"]) {
+            option.label = label.into();
+        }
+        let failure = did_you_mean(Failure::usage("no"), &short, &["yse".to_owned()]);
+        assert!(failure.message.contains("Did you mean `yes`"), "{failure}");
         for other in ["MySQL", "Yes", "", "Redis"] {
             let failure = typed(other);
             assert!(!failure.message.contains("Did you mean"), "{other}: {failure}");

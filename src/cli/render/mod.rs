@@ -194,8 +194,9 @@ pub fn failure(failure: &Failure, json: bool) {
 
 fn failure_for_people(failure: &Failure) -> String {
     let mut text = format!("{BOLD}askway:{PLAIN} {}\n", visible(&failure.message));
-    // Writing to a string does not fail.
-    for (field, description) in &failure.fields {
+    // Writing to a string does not fail. What the sentence says already is not said twice.
+    let more = |(_, said): &&(String, String)| !failure.message.contains(said);
+    for (field, description) in failure.fields.iter().filter(more) {
         let _ = writeln!(text, "  {}: {}", visible_line(field), visible_line(description));
     }
     if let Some(next) = &failure.next {
@@ -273,6 +274,16 @@ mod tests {
         programs.receipt(&receipt, |_| unreachable!("no sentence for programs")).expect("written");
         let text = String::from_utf8(got.lock().expect("one thread").clone()).expect("UTF-8");
         assert_eq!(text, format!("{}\n", json::receipt(&receipt)));
+    }
+
+    #[test]
+    fn what_an_error_says_is_said_once() {
+        let mut failure = Failure::usage("`yse` is not offered. Did you mean `yes`?");
+        failure.fields.push(("LABEL".into(), "`yse` is not offered".into()));
+        failure.fields.push(("--text".into(), "must be shorter".into()));
+        let text = anstream::adapter::strip_str(&failure_for_people(&failure)).to_string();
+        assert_eq!(text.matches("yse").count(), 1, "{text}");
+        assert!(text.contains("  --text: must be shorter"), "{text}");
     }
 
     #[test]
