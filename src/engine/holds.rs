@@ -40,9 +40,7 @@ impl Holds {
     fn sessions(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Hold>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Holds {
     /// Somebody holds it, or one more does.
     fn add(&self, session: SessionId) {
         let mut sessions = self.sessions();

@@ -35,6 +35,26 @@ async fn opened_again_it_says_the_same() {
     }
 }
 
+/// What is written to it from here on an older program cannot read: so it has to refuse the file.
+#[test]
+fn a_file_of_the_first_format_says_the_next_once_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.redb");
+    std::fs::write(&path, std::fs::read(golden).unwrap()).unwrap();
+    let marker = || -> Marker {
+        let database = Database::open(&path).unwrap();
+        let meta = database.begin_read().unwrap().open_table(tables::META).unwrap();
+        serde_json::from_slice(meta.get("marker").unwrap().unwrap().value()).unwrap()
+    };
+    let before = marker();
+    assert_eq!((before.format, before.least_reader), (1, 1));
+    drop(Redb::open(&path).unwrap());
+    let after = marker();
+    assert_eq!((after.format, after.least_reader), (FORMAT, FORMAT));
+    assert_eq!(after.incarnation, before.incarnation, "it is the same store");
+}
+
 #[test]
 fn a_file_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
