@@ -90,8 +90,9 @@ impl EnvCompleter for Bash {
     ) -> io::Result<()> {
         let completer = shell::word(completer);
         let completer = completer.ok_or_else(|| io::Error::other("its path cannot be typed"))?;
-        let script = SCRIPT.replace("PROGRAM", &completer).replace("VAR", var);
-        write!(buf, "{}", script.replace("NAME", name).replace("BIN", bin))
+        // The path last: it may hold any of the other words.
+        let script = SCRIPT.replace("VAR", var).replace("NAME", name).replace("BIN", bin);
+        write!(buf, "{}", script.replace("PROGRAM", &completer))
     }
 
     fn write_complete(
@@ -291,6 +292,15 @@ mod tests {
                 assert_eq!(said, format!("<{label}><{label}>"), "{word}");
             }
         }
+    }
+
+    #[test]
+    fn a_path_of_the_program_stands_in_the_script_as_it_is() {
+        let path = "/opt/BIN/VAR/NAME/askway";
+        let mut script = Vec::new();
+        Bash.write_registration(VAR, "askway", "askway", path, &mut script).expect("written");
+        let script = String::from_utf8(script).expect("text");
+        assert!(script.contains(path), "{script}");
     }
 
     #[test]
