@@ -44,7 +44,7 @@ pub const PEOPLE: usize = 256;
 pub const PEOPLE_REMOVED: usize = 256;
 /// Tokens of one namespace that are good: one for each person, and some for hosts and their renewal.
 pub const TOKENS: usize = 512;
-/// Namespaces beside `default`: tenants of one daemon that somebody sets up by hand.
+/// Namespaces beside `default`: somebody sets each up by hand.
 pub const NAMESPACES: usize = 64;
 /// Bytes of the note of a token: a line in a list.
 pub const TOKEN_NOTE_BYTES: usize = 128;

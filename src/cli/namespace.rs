@@ -1,4 +1,4 @@
-//! `askway namespace`: which tenants the daemon has.
+//! `askway namespace`: which namespaces the daemon has.
 
 use super::render::{human, json};
 use super::{Context, Exit, Failure, Out};
