@@ -78,7 +78,7 @@ impl Thread {
 }
 
 /// A connection, and what was prepared on it.
-pub(super) struct Session {
+pub(super) struct Prepared {
     client: Client,
     prepared: Mutex<HashMap<&'static str, Statement>>,
     epoch: Epoch,
@@ -101,7 +101,7 @@ impl From<Unanswered> for Fault {
     }
 }
 
-impl Session {
+impl Prepared {
     /// Opens one and drives it on the store's thread.
     pub async fn open(place: &Place, thread: &Thread) -> Result<Arc<Self>, Fault> {
         let (place, handle) = (place.clone(), thread.handle.clone());
@@ -195,7 +195,7 @@ pub(super) struct Lane {
 
 #[derive(Default)]
 struct Kept {
-    session: Option<Arc<Session>>,
+    prepared: Option<Arc<Prepared>>,
     /// What came of the last try.
     failed: Option<Fault>,
 }
@@ -212,28 +212,28 @@ pub(super) enum Again {
 impl Lane {
     /// The connection; another where it has ended. Whoever waited while one was tried takes what came of
     /// that: a hundred callers do not wait for a hundred tries in a line.
-    async fn session(&self, place: &Place, thread: &Thread) -> Result<Arc<Session>, Fault> {
+    async fn prepared(&self, place: &Place, thread: &Thread) -> Result<Arc<Prepared>, Fault> {
         let tries = self.tries.load(Ordering::Acquire);
         let mut kept = self.kept.lock().await;
-        if let Some(session) = kept.session.as_ref().filter(|session| session.is_good()) {
-            return Ok(session.clone());
+        if let Some(prepared) = kept.prepared.as_ref().filter(|prepared| prepared.is_good()) {
+            return Ok(prepared.clone());
         }
         if self.tries.load(Ordering::Acquire) != tries
             && let Some(fault) = &kept.failed
         {
             return Err(fault.clone());
         }
-        let opened = Session::open(place, thread).await;
+        let opened = Prepared::open(place, thread).await;
         self.tries.fetch_add(1, Ordering::AcqRel);
         kept.failed = opened.as_ref().err().cloned();
-        kept.session = opened.as_ref().ok().cloned();
+        kept.prepared = opened.as_ref().ok().cloned();
         opened
     }
 
-    async fn leave(&self, left: &Arc<Session>) {
+    async fn leave(&self, left: &Arc<Prepared>) {
         let mut kept = self.kept.lock().await;
-        if kept.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, left)) {
-            kept.session = None;
+        if kept.prepared.as_ref().is_some_and(|prepared| Arc::ptr_eq(prepared, left)) {
+            kept.prepared = None;
         }
     }
 
@@ -247,18 +247,18 @@ impl Lane {
     ) -> Result<Vec<Row>, Fault> {
         let mut left = if again == Again::Yes { 1 } else { 0 };
         loop {
-            let session = self.session(place, thread).await?;
-            let why = match session.query(sql, values).await {
+            let prepared = self.prepared(place, thread).await?;
+            let why = match prepared.query(sql, values).await {
                 Ok(rows) => return Ok(rows),
                 Err(why) => why,
             };
             match &why {
                 Unanswered::Error(error) => match then(error) {
                     Then::Stays => return Err(why.into()),
-                    Then::Ends => self.leave(&session).await,
-                    Then::AllEnd => session.epoch.end(session.of),
+                    Then::Ends => self.leave(&prepared).await,
+                    Then::AllEnd => prepared.epoch.end(prepared.of),
                 },
-                Unanswered::Silent => self.leave(&session).await,
+                Unanswered::Silent => self.leave(&prepared).await,
             }
             if left == 0 {
                 return Err(why.into());

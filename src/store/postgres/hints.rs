@@ -17,13 +17,14 @@ const GATHER: Duration = Duration::from_millis(10);
 /// How long the database may take for a notification.
 const TOLD_WITHIN: Duration = Duration::from_secs(5);
 /// How long after a failed connection the next is tried.
-const AGAIN: Duration = Duration::from_millis(500);
+pub(super) const AGAIN: Duration = Duration::from_millis(500);
 /// Hints in one notification: PostgreSQL takes 8,000 bytes.
 const IN_ONE: usize = 400;
 /// More than this at once is everything.
 const AT_MOST: usize = 4_000;
 
-const CHANNEL: &str = "askway";
+/// Where it is told.
+pub(super) const CHANNEL: &str = "askway";
 const EVERYTHING: &str = "*";
 
 /// What is to be told, and what was heard.

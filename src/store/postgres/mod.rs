@@ -48,8 +48,11 @@ use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-/// Connections that are read on. Several statements wait on one of them in a line.
+/// Connections that are read on: several statements wait on one of them in a line, and a list of many asks
+/// is not to stop each call that authenticates. With those of the writer, the pulse and the hints there are
+/// seven, as `trouble.rs` and docs/replicas.md say.
 const READERS: usize = 4;
+const _: () = assert!(READERS + 3 == 7);
 /// The longest a batch lingers after others were in its way, in milliseconds: about what their commit
 /// takes. How long is chance, so that two do not meet again and again.
 const STAND_BACK: u8 = 8;

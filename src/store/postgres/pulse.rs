@@ -4,7 +4,7 @@
 //! Others are heard on it too, but for where nobody may listen.
 
 use super::connect::Epoch;
-use super::hints::Hints;
+use super::hints::{AGAIN, CHANNEL, Hints};
 use super::place::{Link, Place};
 use super::trouble::fault;
 use crate::store::Fault;
@@ -14,13 +14,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage};
 
-/// How often it is asked.
-const ASK: Duration = Duration::from_secs(1);
+/// How often it is looked whether it is there.
+const BEAT: Duration = Duration::from_secs(1);
 /// How long it may take to say anything; with the second before it, five.
 const SILENT_AFTER: Duration = Duration::from_secs(4);
-/// How long after a failed connection the next is tried.
-const AGAIN: Duration = Duration::from_millis(500);
-
 /// How others are heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hearing {
@@ -54,7 +51,7 @@ async fn one(
     let driven = tokio::spawn(drive(connection, hints.clone()));
     let ended = tokio::select! {
         ended = driven => return ended.unwrap_or(Ok(())),
-        ended = ask(&client, hints, hearing) => ended,
+        ended = beats(&client, hints, hearing) => ended,
         () = epoch.ends(of) => return Ok(()),
     };
     match ended {
@@ -68,14 +65,14 @@ async fn one(
     }
 }
 
-async fn ask(client: &Client, hints: &Hints, hearing: Hearing) -> Result<(), Ended> {
+async fn beats(client: &Client, hints: &Hints, hearing: Hearing) -> Result<(), Ended> {
     if hearing == Hearing::Listen {
-        answered(client.batch_execute("listen askway")).await?;
+        answered(client.batch_execute(&format!("listen {CHANNEL}"))).await?;
     }
     // Whatever was told while there was no connection was missed.
     hints.missed();
     loop {
-        tokio::time::sleep(ASK).await;
+        tokio::time::sleep(BEAT).await;
         may_be_written_to(client).await?;
     }
 }

@@ -46,6 +46,9 @@ pub(super) const RECORDS: &str = "select r.key, r.revision, r.body, \
 pub(super) const DUE: &str = "select time, kind, key from askway.records \
      where time is not null and kind <= 2 and time <= $1::int8 order by time, kind, key limit $2::int8";
 
+// What is spelled as a number below.
+const _: () = assert!(crate::store::share::BUCKETS == 64);
+
 /// What is due, of some buckets (`share.rs`), and of all others what has long been: time, kind, key.
 pub(super) const SHARED_DUE: &str = "select time, kind, key from askway.records \
      where time is not null and kind <= 2 and time <= $1::int8 \
