@@ -2,8 +2,9 @@
 //! network, the disk and the clocks, all by a seed. One seed is one run, in a process of its own, and is
 //! run twice: both must come to the same trace.
 //!
-//! By itself it runs some simulated hours. With `ASKWAY_SECONDS` it goes on for so long, from
-//! `ASKWAY_SEED` where that is set; `scripts/prove sim` calls it. `ASKWAY_TRACE` prints what happens.
+//! By itself it makes a few runs. With `ASKWAY_SECONDS` it goes on for so long, or with `ASKWAY_HOURS` until
+//! so many were simulated, from `ASKWAY_SEED` where that is set; `scripts/prove sim` calls it.
+//! `ASKWAY_TRACE` prints what happens.
 
 mod agents;
 mod audit;

@@ -13,6 +13,8 @@ pub const ONE: &str = "one-run";
 /// Seeds of the short form.
 const SEEDS: usize = 2;
 
+const HOUR: f64 = 3_600_000.0;
+
 /// What all runs came to.
 #[derive(Debug, Default)]
 struct Sum {
@@ -26,14 +28,16 @@ struct Sum {
 pub fn run() -> ExitCode {
     let (first, begun) = (set("ASKWAY_SEED").unwrap_or_else(by_chance), seconds_now());
     let length = set("ASKWAY_SECONDS");
-    let replayed = length.is_none() && set("ASKWAY_SEED").is_some();
+    let hours = set("ASKWAY_HOURS");
+    let replayed = length.or(hours).is_none() && set("ASKWAY_SEED").is_some();
     let sum = Mutex::new(Sum::default());
     let next = || {
         let mut sum = sum.lock().expect("nobody panics with the sum in hand");
-        let more = match length {
-            Some(length) => seconds_now() - begun < length,
-            None if replayed => sum.begun < 1,
-            None => sum.begun < SEEDS,
+        let more = match (length, hours) {
+            (Some(length), _) => seconds_now() - begun < length,
+            (None, Some(hours)) => sum.hours() < hours as f64,
+            (None, None) if replayed => sum.begun < 1,
+            (None, None) => sum.begun < SEEDS,
         };
         let go = more && sum.failed.is_none();
         sum.begun += usize::from(go);
@@ -117,6 +121,11 @@ impl Sum {
         self.counts.get(name).copied().unwrap_or_default()
     }
 
+    /// How long all of it was, each seed counted once.
+    fn hours(&self) -> f64 {
+        self.of("millis") as f64 / HOUR
+    }
+
     /// A run in which little happened proves little.
     fn is_enough(&self) -> Result<(), String> {
         let least = [
@@ -147,7 +156,7 @@ impl Sum {
             "worst_late_ms",
         ];
         let counts: Vec<_> = names.iter().map(|name| format!("{name}={}", self.of(name))).collect();
-        let hours = self.of("millis") as f64 / 3_600_000.0;
+        let hours = self.hours();
         let violations = u8::from(self.failed.is_some());
         let (seeds, counts) = (self.seeds, counts.join(" "));
         format!("sim: seeds={seeds} hours={hours:.1} {counts} violations={violations}")

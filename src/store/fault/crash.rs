@@ -1,8 +1,9 @@
 //! The power fails at every moment of many runs of the file store, and once more while it repairs
 //! itself; and every operation of the disk fails.
 //!
-//! A test of seconds by itself. With `ASKWAY_SECONDS` it goes on for so long, from `ASKWAY_SEED` where
-//! that is set, on as many threads as there are processors; `scripts/prove crash` calls it.
+//! A test of seconds by itself. With `ASKWAY_SECONDS` it goes on for so long, or with
+//! `ASKWAY_REOPENINGS` for so many of them, from `ASKWAY_SEED` where that is set, on as many threads as
+//! there are processors; `scripts/prove crash` calls it.
 
 use super::image::Kind;
 use super::recorder::{Recorder, Recording};
@@ -21,15 +22,16 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_millis(1);
 const NEVER: Duration = Duration::from_secs(1_000_000);
 
-/// Reopenings of the short form.
+/// Reopenings of the short form, which `ASKWAY_REOPENINGS` sets.
 const REOPENINGS: u64 = 2_000;
 
 /// I/O errors of the short form.
 const IO_FAULTS: u64 = 200;
 
-/// What was done so far.
+/// What was done so far, and how much of it is enough where no time was said.
 #[derive(Debug, Default)]
 struct Counts {
+    enough: u64,
     reopenings: AtomicU64,
     in_repair: AtomicU64,
     io_faults: AtomicU64,
@@ -40,7 +42,7 @@ struct Counts {
 
 impl Counts {
     fn goes_on(&self, long: bool) -> bool {
-        let crashed_enough = self.reopenings.load(Ordering::Relaxed) >= REOPENINGS;
+        let crashed_enough = self.reopenings.load(Ordering::Relaxed) >= self.enough;
         !self.stop.load(Ordering::Relaxed) && (long || !crashed_enough)
     }
 
@@ -60,7 +62,8 @@ fn rule_01_a_crash_or_a_failing_disk_loses_nothing_that_was_acknowledged() {
     let seconds = set("ASKWAY_SECONDS");
     let seed = set("ASKWAY_SEED").unwrap_or_else(|| getrandom::u64().expect("random numbers"));
     eprintln!("ASKWAY_SEED={seed}");
-    let counts = Counts::default();
+    let enough = set("ASKWAY_REOPENINGS").unwrap_or(REOPENINGS);
+    let counts = Counts { enough, ..Counts::default() };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let (done, all_done) = channel();
     let outcome = thread::scope(|scope| {

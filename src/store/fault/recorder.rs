@@ -11,15 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A disk. Clones are the same disk.
 #[derive(Clone, Debug)]
-pub(super) struct Recorder(Arc<Mutex<Recording>>);
+pub(super) struct Recorder(Arc<Mutex<Written>>);
 
 /// What was done to a disk, from what was on it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Recording {
-    begun: Vec<u8>,
-    shown: Vec<u8>,
+    begun: Arc<Vec<u8>>,
     log: Vec<Noted>,
     acknowledged: u64,
+}
+
+/// The disk as it stands, and what was noted of it.
+#[derive(Debug)]
+struct Written {
+    shown: Vec<u8>,
+    recording: Recording,
 }
 
 /// A step, or none where it was a sync; and how many commits had been acknowledged before it.
@@ -34,7 +40,8 @@ struct Noted {
 pub(super) struct Moment<'a> {
     /// How many commits had been acknowledged.
     pub acknowledged: u64,
-    synced: Vec<u8>,
+    /// Copied where it changes while a moment is looked at; so each moment costs nothing by itself.
+    synced: Arc<Vec<u8>>,
     unsynced: Vec<&'a Step>,
 }
 
@@ -42,30 +49,33 @@ impl Recorder {
     /// A disk that holds this.
     pub fn new(begun: Vec<u8>) -> Self {
         let (shown, log) = (begun.clone(), Vec::new());
-        Self(Arc::new(Mutex::new(Recording { begun, shown, log, acknowledged: 0 })))
+        let recording = Recording { begun: Arc::new(begun), log, acknowledged: 0 };
+        Self(Arc::new(Mutex::new(Written { shown, recording })))
     }
 
     /// One more commit is acknowledged.
     pub fn acknowledge(&self) {
-        self.recording().acknowledged += 1;
+        self.written().recording.acknowledged += 1;
     }
 
-    /// What was done to it so far.
+    /// What was done to it so far. What is done from now on is noted for nobody.
     pub fn taken(&self) -> Recording {
-        self.recording().clone()
+        let recording = &mut self.written().recording;
+        let (begun, log) = (recording.begun.clone(), std::mem::take(&mut recording.log));
+        Recording { begun, log, acknowledged: recording.acknowledged }
     }
 
-    fn recording(&self) -> MutexGuard<'_, Recording> {
+    fn written(&self) -> MutexGuard<'_, Written> {
         self.0.lock().unwrap()
     }
 
     fn note(&self, step: Option<Step>) {
-        let mut recording = self.recording();
+        let mut written = self.written();
         if let Some(step) = &step {
-            apply(&mut recording.shown, step);
+            apply(&mut written.shown, step);
         }
-        let acknowledged = recording.acknowledged;
-        recording.log.push(Noted { step, acknowledged });
+        let acknowledged = written.recording.acknowledged;
+        written.recording.log.push(Noted { step, acknowledged });
     }
 }
 
@@ -88,7 +98,10 @@ impl Recording {
             match point.checked_sub(1).map(|before| &self.log[before].step) {
                 None => {}
                 Some(Some(step)) => unsynced.push(step),
-                Some(None) => unsynced.drain(..).for_each(|step| apply(&mut synced, step)),
+                Some(None) => {
+                    let synced = Arc::make_mut(&mut synced);
+                    unsynced.drain(..).for_each(|step| apply(synced, step));
+                }
             }
             let next = self.log.get(point).map(|noted| noted.acknowledged);
             Moment {
@@ -114,12 +127,12 @@ impl Moment<'_> {
 
 impl StorageBackend for Recorder {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.recording().shown.len() as u64)
+        Ok(self.written().shown.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let recording = self.recording();
-        let source = recording.shown.get(offset as usize..offset as usize + out.len());
+        let written = self.written();
+        let source = written.shown.get(offset as usize..offset as usize + out.len());
         out.copy_from_slice(source.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
@@ -148,6 +161,7 @@ fn each_kind_finds_what_may_be_found() {
     disk.acknowledge();
     disk.set_len(4096).unwrap();
     disk.write(512, &[3; 2048]).unwrap();
+    let shown = disk.written().shown.clone();
     let recording = disk.taken();
     assert_eq!(recording.len(), 4);
     let of = |point: usize| recording.moment(point).acknowledged;
@@ -158,7 +172,7 @@ fn each_kind_finds_what_may_be_found() {
     let old = synced.image(Kind::All, &mut dice);
     assert_eq!(old, [[2; 1024], [1; 1024]].concat());
     assert_eq!(last.image(Kind::Nothing, &mut dice), old);
-    assert_eq!(last.image(Kind::All, &mut dice), disk.recording().shown);
+    assert_eq!(last.image(Kind::All, &mut dice), shown);
     let mut seen = BTreeSet::new();
     for kind in Kind::ALL.into_iter().cycle().take(700) {
         let image = last.image(kind, &mut dice);
