@@ -14,7 +14,6 @@ pub mod archive;
 mod folder;
 mod hook;
 mod kept;
-pub mod ready;
 mod tls;
 
 pub use folder::{Holder, Lock};
@@ -36,7 +35,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long a stop waits for the engine after its clients: with the drain of five seconds before it,
@@ -47,7 +45,6 @@ const ENGINE_STOPS_WITHIN: Duration = Duration::from_secs(2);
 /// Dropped before that, it is as if it had crashed, which it survives.
 pub struct Daemon {
     service: Service,
-    store: Arc<dyn Store>,
     manner: Manner,
     listeners: Listeners,
     socket: Socket,
@@ -119,7 +116,7 @@ impl Daemon {
             notifier: hook::of(config),
             ..Settings::default()
         };
-        let started = Service::start(store.clone(), settings).await;
+        let started = Service::start(store, settings).await;
         let service = started.map_err(|error| store_failed(Path::new(&place), &error))?;
         install(&service, config).await?;
 
@@ -134,7 +131,7 @@ impl Daemon {
             None => format!("http://{address}"),
         });
         let listeners = Listeners { unix: Some(unix), tcp };
-        let mut daemon = Self { service, store, manner, listeners, socket, address, url, lock };
+        let mut daemon = Self { service, manner, listeners, socket, address, url, lock };
         holder.addresses = daemon.addresses();
         daemon.lock.say(&holder)?;
         Ok(daemon)
@@ -167,13 +164,8 @@ impl Daemon {
     ///
     /// When a listener fails.
     pub async fn serve(self, shutdown: CancellationToken) -> Result<(), CannotServe> {
-        let Self { service, store, manner, listeners, socket, lock, .. } = self;
-        let (says, ready) = watch::channel(true);
-        let manner = Manner { ready: Some(ready), ..manner };
-        let served = tokio::select! {
-            served = grpc::serve_as(manner, service.clone(), listeners, shutdown) => served,
-            () = ready::follow(&*store, &says) => unreachable!("it follows for ever"),
-        };
+        let Self { service, manner, listeners, socket, lock, .. } = self;
+        let served = grpc::serve_as(manner, service.clone(), listeners, shutdown).await;
         // Where a listener failed nobody has told it yet.
         service.shutdown();
         if tokio::time::timeout(ENGINE_STOPS_WITHIN, service.stopped()).await.is_err() {
@@ -182,7 +174,7 @@ impl Daemon {
             );
         }
         socket.remove();
-        drop((service, store));
+        drop(service);
         drop(lock);
         served.map_err(|error| {
             CannotServe::new(format!("a listener failed: {error}")).next("askway serve")
@@ -201,7 +193,7 @@ fn manner(config: &Config) -> Result<Manner, CannotServe> {
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
     let tls = config.tls.as_ref().map(tls::server).transpose()?;
     let limits = config.limits.wire.within(files);
-    Ok(Manner { limits, tls, names: config.listen_names.0.clone(), ready: None })
+    Ok(Manner { limits, tls, names: config.listen_names.0.clone() })
 }
 
 /// Makes the tokens that the folder holds good, at every start: the store may be a new one. Everybody

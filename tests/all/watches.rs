@@ -21,7 +21,7 @@ async fn read_all(service: Service, caller: Caller, id: AskId, cut: usize) -> Ve
                     after = Some(event.revision);
                     seen.push(event.revision);
                 }
-                WatchMessage::Idle(_) => {}
+                WatchMessage::Idle { .. } => {}
                 WatchMessage::End(revision) => {
                     assert_eq!(Some(revision), after);
                     return seen;

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 /// The database of a URL, by these addresses.
-fn by(url: &str, addresses: &[SocketAddr]) -> String {
+pub fn by(url: &str, addresses: &[SocketAddr]) -> String {
     let name = super::name_of(url);
     let hosts: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
     format!("postgres://askway@{}/{name}", hosts.join(","))
@@ -106,7 +106,7 @@ async fn a_hundred_callers_of_a_database_that_is_away_wait_as_long_as_one() {
     let store = opened(&by(&url, &[line.port])).await;
     let number = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     // From now on nobody is let in, and nobody is told.
-    line.deaf.cancel();
+    line.deafen();
     line.cut();
     let callers = (0..100).map(|_| {
         let (store, number) = (store.clone(), number.clone());

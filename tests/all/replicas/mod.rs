@@ -6,6 +6,7 @@ mod held;
 mod killed;
 mod looks;
 mod lost;
+mod parted;
 mod shared_out;
 mod tls;
 
