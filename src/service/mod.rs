@@ -151,7 +151,7 @@ impl Service {
         let (policy, writer) = (settings.policy, settings.writer);
         let engine = Engine::start(store, policy, clocks, notifier, writer).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
-        let (attached, latest) = (Attached::default(), Latest::default());
+        let (attached, latest) = (Attached::new(&engine), Latest::default());
         let counts = Counts::new(settings.rates, engine.clone());
         let exporting = Arc::new(Semaphore::new(EXPORTS));
         Ok(Self { engine, settings, attached, latest, counts, exporting, start_time })

@@ -16,6 +16,17 @@ pub enum Attached {
     Session(SessionId),
     /// A host that watches its inbox.
     Host(Namespace, HostName),
+    /// A session that watches an ask of its own, or what is delivered to it.
+    Asker(SessionId),
+}
+
+/// What was heard of others who share a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something may have changed at these: their numbers are the engine's.
+    Hints(Vec<u64>),
+    /// Anything may have changed, and was perhaps not told.
+    Everything,
 }
 
 /// What a process says of itself.

@@ -76,6 +76,7 @@ pub(super) fn names_of(attached: &[Attached]) -> (Vec<i16>, Vec<Vec<u8>>) {
     let name = |one: &Attached| match one {
         Attached::Session(id) => (1, id.to_bytes().to_vec()),
         Attached::Host(namespace, host) => (2, format!("{namespace}{BETWEEN}{host}").into_bytes()),
+        Attached::Asker(id) => (3, id.to_bytes().to_vec()),
     };
     attached.iter().map(name).unzip()
 }

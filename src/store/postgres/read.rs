@@ -70,6 +70,11 @@ pub(super) const UNHELD: &str = "select p.key from askway.places p where p.list 
      join askway.replicas r on r.name = a.replica where a.kind = 1 and a.name = p.key \
      and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
 
+/// Whether something of a kind is attached to anybody seen in so many milliseconds.
+pub(super) const ATTACHED: &str = "select exists (select from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = $1::int2 and a.name = $2::bytea \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
+
 /// Says that one is here no more, with all that was attached to it.
 pub(super) const LEAVE: &str = "with gone as (delete from askway.attached where replica = $1::text) \
      delete from askway.replicas where name = $1::text";

@@ -8,7 +8,7 @@ use askway::engine::clock::Manual;
 use askway::service::{Notifier, Settings};
 use askway::session::Session;
 use askway::store::postgres::Postgres;
-use askway::store::share::{Here, Present, Share, bucket_of};
+use askway::store::share::{Attached, Here, Present, Share, bucket_of};
 use askway::store::snapshot::Snapshot;
 use askway::store::{
     Batch, Committed, Due, Fault, Heard, Key, Listing, ReceiptKey, Record, Scope, SessionScope,
@@ -217,6 +217,7 @@ same! {
     time() -> Result<Option<Timestamp>, Fault>;
     present(here: &Here) -> Result<Option<Present>, Fault>;
     unheld(share: &Share) -> Result<Vec<SessionId>, Fault>;
+    is_attached(one: &Attached) -> Result<bool, Fault>;
     leave() -> ();
     heard() -> Heard;
 }
