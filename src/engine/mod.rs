@@ -279,7 +279,10 @@ fn topics_of_ask(ask: &Ask) -> impl Iterator<Item = Topic> + '_ {
 }
 
 /// Whom a change of `session` concerns: itself, and whoever looks at all asks, where its asks show
-/// that it is away.
-fn topics_of_session(session: &Session) -> [Topic; 2] {
+/// that it is away; and where they have to be moved, whose that is to do.
+fn topics_of_session(session: &Session) -> impl Iterator<Item = Topic> + use<> {
+    let sweep = session.sweep.then_some(Topic::Sweeps);
     [Topic::Session(session.id), Topic::Namespace(session.namespace.clone())]
+        .into_iter()
+        .chain(sweep)
 }
