@@ -87,15 +87,9 @@ impl Daemon {
         lock.say(&holder)?;
 
         let manner = manner(config)?;
-        let (place, store): (_, Arc<dyn Store>) = match &config.store {
-            KeptIn::Folder => {
-                let place = config.data.join(kept::STORE).display().to_string();
-                (place, Arc::new(kept::open(&config.data)?))
-            }
-            KeptIn::Postgres(url) => {
-                let store = kept::open_shared(&config.data, url).await?;
-                (url.to_string(), Arc::new(store))
-            }
+        let store: Arc<dyn Store> = match &config.store {
+            KeptIn::Folder => Arc::new(kept::open(&config.data)?),
+            KeptIn::Postgres(url) => Arc::new(kept::open_shared(&config.data, url).await?),
         };
         let terms = Terms {
             person_window: config.person_window,
@@ -117,7 +111,7 @@ impl Daemon {
             ..Settings::default()
         };
         let started = Service::start(store, settings).await;
-        let service = started.map_err(|error| store_failed(Path::new(&place), &error))?;
+        let service = started.map_err(|error| store_of(config).failed(&error))?;
         install(&service, config).await?;
 
         let (socket, unix) = Socket::bind(config).await?;
@@ -212,7 +206,7 @@ async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> 
         .map(|person| (place::person_token(&person), Kind::Person, Principal::Person(person)));
     for (place, kind, principal) in people.chain([host]) {
         let path = config.data.join(place);
-        let failed = |error: &dyn fmt::Display| store_failed(&path, &error);
+        let failed = |error: &dyn fmt::Display| store_of(config).failed(error);
         if let Principal::Person(person) = &principal
             && !service.is_welcome(person).await.map_err(|error| failed(&error))?
         {
@@ -290,10 +284,12 @@ async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), Canno
     })
 }
 
-fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {
-    CannotServe::new(format!("{}: {fault}", path.display()))
-        .because("STORE_UNAVAILABLE")
-        .next("look at the disk and at who made the file; or askway admin restore COPY --replace")
+/// Where it is kept.
+fn store_of(config: &Config) -> kept::Place {
+    match &config.store {
+        KeptIn::Folder => kept::Place::File(config.data.join(kept::STORE)),
+        KeptIn::Postgres(url) => kept::Place::Database(url.clone()),
+    }
 }
 
 impl CannotServe {

@@ -2,20 +2,15 @@
 //! drops, or a cable that was pulled.
 
 use super::cluster::Cluster;
-use super::lost::by;
+use super::lost::{NOTICED, by};
 use super::{opened, replica, wall};
 use crate::bench::*;
 use crate::wire::line::Line;
 use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
 use askway::service::{Answers, AskScope, InboxMessage, WatchMessage};
-use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_stream::StreamExt;
-
-/// Five seconds are promised; twice as long again for a machine that is busy with other things. Without a
-/// look of its own it would be the half minute that a statement may take.
-const NOTICED: Duration = Duration::from_secs(15);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replica_parted_from_its_database_says_so_and_is_back_by_itself() {

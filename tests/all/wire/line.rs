@@ -20,6 +20,8 @@ pub struct Line {
     deaf: AtomicBool,
     /// Nothing gets through, either way, and nobody is told; what was on its way comes later.
     parted: watch::Sender<bool>,
+    /// What clients have said, where that is noted.
+    said: Mutex<Option<Vec<u8>>>,
     /// How many connections more are closed as soon as they are made.
     pub refuse: AtomicUsize,
 }
@@ -41,6 +43,7 @@ impl Line {
             connections: Mutex::default(),
             deaf: AtomicBool::new(false),
             parted: watch::Sender::new(false),
+            said: Mutex::default(),
             refuse: AtomicUsize::new(0),
         });
         let carrying = line.clone();
@@ -58,8 +61,8 @@ impl Line {
                     continue;
                 }
                 let connections = carrying.connections.lock().unwrap().clone();
-                let (cut, parted) = (connections.cut.clone(), carrying.parted.subscribe());
-                let carried = carry(client, daemon, connections, parted);
+                let cut = connections.cut.clone();
+                let carried = carry(carrying.clone(), client, daemon, connections);
                 tokio::spawn(cut.run_until_cancelled_owned(carried));
             }
         });
@@ -95,49 +98,60 @@ impl Line {
         self.parted.send_replace(false);
     }
 
+    async fn is_whole(&self) {
+        // The sender is in here.
+        let _ = self.parted.subscribe().wait_for(|parted| !parted).await;
+    }
+
+    /// Notes what clients say from now on.
+    pub fn note(&self) {
+        *self.said.lock().unwrap() = Some(Vec::new());
+    }
+
+    /// What they have said since.
+    pub fn said(&self) -> String {
+        let said = self.said.lock().unwrap();
+        String::from_utf8_lossy(said.as_deref().unwrap_or_default()).into_owned()
+    }
+
     pub fn client(&self, token: &Secret) -> Client {
         let address = Address::Http(format!("http://{}", self.port));
         Client::new(address, Some(token.clone()))
     }
 }
 
-async fn carry(
-    client: TcpStream,
-    daemon: SocketAddr,
-    connections: Connections,
-    parted: watch::Receiver<bool>,
-) {
+async fn carry(line: Arc<Line>, client: TcpStream, daemon: SocketAddr, connections: Connections) {
     let Connections { mute, silence, .. } = connections;
     // Whoever connects meanwhile is heard of later.
-    open(&mut parted.clone()).await;
+    line.is_whole().await;
     let daemon = TcpStream::connect(daemon).await.unwrap();
     let (from_client, to_client) = client.into_split();
     let (from_daemon, to_daemon) = daemon.into_split();
     // Whichever side ends, the other does.
     tokio::select! {
-        () = pass_on(from_daemon, to_client, Some(&mute), parted.clone()) => {}
-        () = pass_on(from_client, to_daemon, None, parted) => {}
+        () = pass_on(&line, from_daemon, to_client, Some(&mute)) => {}
+        () = pass_on(&line, from_client, to_daemon, None) => {}
         () = silence.cancelled() => std::future::pending().await,
     }
 }
 
-async fn open(parted: &mut watch::Receiver<bool>) {
-    // A line that is gone is open to nobody who would notice.
-    let _ = parted.wait_for(|parted| !parted).await;
-}
-
+/// One way; what the daemon says goes by `mute`.
 async fn pass_on(
+    line: &Line,
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     mute: Option<&CancellationToken>,
-    mut parted: watch::Receiver<bool>,
 ) {
     let mut bytes = vec![0; 16 << 10];
     loop {
         let read = from.read(&mut bytes).await;
         // An end is on its way like any word.
-        open(&mut parted).await;
+        line.is_whole().await;
         let Ok(count @ 1..) = read else { break };
+        match (mute, &mut *line.said.lock().unwrap()) {
+            (None, Some(said)) => said.extend_from_slice(&bytes[..count]),
+            _ => {}
+        }
         if mute.is_some_and(CancellationToken::is_cancelled) {
             std::future::pending::<()>().await;
         }
