@@ -10,7 +10,7 @@ use crate::error::{Error, Reason};
 use crate::session::{Principal, SecretHash, Unfit};
 use futures_util::stream;
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 use tokio::time::Sleep;
 use tokio_stream::Stream;
@@ -199,6 +199,8 @@ struct Watching<L: Look> {
 impl<L: Look> Watching<L> {
     async fn next(&mut self) -> Option<Result<L::Message, Error>> {
         let mut idle = false;
+        // From the last message on, however often it is woken for nothing meanwhile.
+        let mut rest = pin!(tokio::time::sleep(IDLE));
         loop {
             if !self.ended && !self.service.engine.reads() {
                 // Known already: to look would be to wait for it.
@@ -244,7 +246,7 @@ impl<L: Look> Watching<L> {
                 () = lapses(&mut self.access, &self.service) => {}
                 () = self.subscription.woken() => {}
                 // Looks once more before it says so: a wake-up that was lost is healed here.
-                () = tokio::time::sleep(IDLE) => idle = true,
+                () = &mut rest => idle = true,
             }
         }
     }
