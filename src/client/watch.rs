@@ -261,10 +261,10 @@ fn of_ask(
                 seen.is_stale = false;
                 is_new.then(|| Ok(Watched::Event(Box::new(event))))
             }
-            Message::Idle(idle) => seen.is_turned(idle.stale).then(|| match idle.stale {
-                true => Ok(Watched::Stale),
-                false => Ok(Watched::Current),
-            }),
+            Message::Idle(idle) => {
+                let is = if idle.stale { Watched::Stale } else { Watched::Current };
+                seen.is_turned(idle.stale).then_some(Ok(is))
+            }
             Message::End(_) => Some(Ok(Watched::End)),
         },
         Said::Lost => {

@@ -148,9 +148,8 @@ async fn pass_on(
         // An end is on its way like any word.
         line.is_whole().await;
         let Ok(count @ 1..) = read else { break };
-        match (mute, &mut *line.said.lock().unwrap()) {
-            (None, Some(said)) => said.extend_from_slice(&bytes[..count]),
-            _ => {}
+        if let (None, Some(said)) = (mute, &mut *line.said.lock().unwrap()) {
+            said.extend_from_slice(&bytes[..count]);
         }
         if mute.is_some_and(CancellationToken::is_cancelled) {
             std::future::pending::<()>().await;
