@@ -33,6 +33,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Watched::Ask(ask) => println!("{} things have happened to it", ask.revision),
             Watched::Event(event) => println!("{:?} {}", event.kind(), visible(&event.text)),
             Watched::Reconnecting => println!("the daemon is away; still waiting"),
+            Watched::Stale => println!("the daemon's store is away; still waiting"),
+            Watched::Current => println!("the daemon's store is back"),
             Watched::End => break,
         }
     }

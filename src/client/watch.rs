@@ -28,6 +28,11 @@ pub enum Watched {
     Event(Box<v1::Event>),
     /// The connection was lost; it is being made again.
     Reconnecting,
+    /// The daemon's store is away: what was given may not be how things are. The watch goes on by itself,
+    /// and whatever comes next says that it is back.
+    Stale,
+    /// The store is back, and nothing has happened meanwhile.
+    Current,
     /// Settled, and everything was delivered: the last item.
     End,
 }
@@ -98,7 +103,7 @@ impl Client {
     /// `after`, the events after that revision, which the caller has seen.
     pub fn watch_ask(&self, ask_id: &str, after: Option<u64>) -> Watch<Watched> {
         let start =
-            (Link::new(self), ask_id.to_owned(), Seen { revision: after, of: String::new() });
+            (Link::new(self), ask_id.to_owned(), Seen { revision: after, ..Seen::default() });
         Box::pin(stream::unfold(start, |(mut link, ask_id, mut seen)| async move {
             if link.ended {
                 return None;
@@ -225,6 +230,15 @@ struct Seen {
     revision: Option<u64>,
     /// Which store that is of; empty until it said so.
     of: String,
+    /// Whether the store was said to be away.
+    is_stale: bool,
+}
+
+impl Seen {
+    /// Whether it is news that the store is away, or back.
+    fn is_turned(&mut self, is_stale: bool) -> bool {
+        std::mem::replace(&mut self.is_stale, is_stale) != is_stale
+    }
 }
 
 /// The item of what a link said of an ask; none for what is not one. Keeps what was seen.
@@ -238,18 +252,26 @@ fn of_ask(
             Message::Ask(ask) => {
                 // On re-attaching it is the ask as it was last seen: nothing new.
                 let is_new = seen.revision != Some(ask.revision);
-                *seen = Seen { revision: Some(ask.revision), of: incarnation };
+                *seen = Seen { revision: Some(ask.revision), of: incarnation, is_stale: false };
                 is_new.then(|| Ok(Watched::Ask(Box::new(ask))))
             }
             Message::Event(event) => {
                 let is_new = seen.revision.is_none_or(|last| event.revision > last);
                 seen.revision = seen.revision.max(Some(event.revision));
+                seen.is_stale = false;
                 is_new.then(|| Ok(Watched::Event(Box::new(event))))
             }
-            Message::Idle(_) => None,
+            Message::Idle(idle) => {
+                let is = if idle.stale { Watched::Stale } else { Watched::Current };
+                seen.is_turned(idle.stale).then_some(Ok(is))
+            }
             Message::End(_) => Some(Ok(Watched::End)),
         },
-        Said::Lost => Some(Ok(Watched::Reconnecting)),
+        Said::Lost => {
+            // A watch begins only where the store is there.
+            seen.is_stale = false;
+            Some(Ok(Watched::Reconnecting))
+        }
         // What was seen is ahead of what is there: another history. Begin with what there is.
         Said::Failed(error) if seen.revision.is_some() && error.is(Reason::RevisionAhead) => {
             *seen = Seen::default();
@@ -281,7 +303,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn c69_a_polite_close_is_not_the_end() {
         let mut link = link();
-        let mut seen = Seen { revision: Some(3), of: "one".into() };
+        let mut seen = Seen { revision: Some(3), of: "one".into(), is_stale: true };
         for _ in 0..5 {
             let said = link.next(|_| ready(Ok(closed_politely()))).await;
             let item = of_ask(said, &mut seen);
@@ -289,7 +311,7 @@ mod tests {
         }
         let said = link.next(|_| ready(Err(Status::not_found("no ask")))).await;
         assert!(matches!(of_ask(said, &mut seen), Some(Err(_))));
-        assert_eq!(seen, Seen { revision: Some(3), of: "one".into() });
+        assert_eq!(seen, Seen { revision: Some(3), of: "one".into(), is_stale: false });
     }
 
     #[tokio::test(start_paused = true)]
@@ -318,7 +340,30 @@ mod tests {
         let event = |revision| Message::Event(v1::Event { revision, ..Default::default() });
         assert!(give(ask(1)) && give(event(2)) && give(event(3)));
         // Attached again at 3: the ask as it was then, and an event that was on its way twice.
-        assert!(!give(ask(3)) && !give(event(3)) && !give(Message::Idle(v1::Idle { revision: 3 })));
+        assert!(
+            !give(ask(3))
+                && !give(event(3))
+                && !give(Message::Idle(v1::Idle { revision: 3, stale: false }))
+        );
         assert!(give(event(4)) && give(Message::End(v1::End { revision: 4 })));
+    }
+
+    #[test]
+    fn that_the_store_is_away_is_given_once_and_that_it_is_back_by_what_comes_next() {
+        use v1::watch_ask_response::Message;
+        let mut seen = Seen { revision: Some(3), ..Seen::default() };
+        let mut give = |message| {
+            let (message, incarnation) = (Some(message), String::new());
+            of_ask(Said::Message(v1::WatchAskResponse { message, incarnation }), &mut seen)
+                .transpose()
+                .unwrap()
+        };
+        let idle = |stale| Message::Idle(v1::Idle { revision: 3, stale });
+        let event = |revision| Message::Event(v1::Event { revision, ..Default::default() });
+        assert!(give(idle(false)).is_none());
+        assert!(matches!(give(idle(true)), Some(Watched::Stale)) && give(idle(true)).is_none());
+        assert!(matches!(give(idle(false)), Some(Watched::Current)) && give(idle(false)).is_none());
+        assert!(matches!(give(idle(true)), Some(Watched::Stale)));
+        assert!(matches!(give(event(4)), Some(Watched::Event(_))) && give(idle(false)).is_none());
     }
 }

@@ -116,9 +116,9 @@ impl Drop for HostWatch {
             Some(Watched::By(count)) if *count > 1 => Watched::By(count - 1),
             _ => Watched::LeftAt(self.engine.now()),
         };
-        if self.engine.shared.is_shared && matches!(left, Watched::LeftAt(_)) {
+        if matches!(left, Watched::LeftAt(_)) {
             let (namespace, host) = self.host.clone();
-            self.engine.shared.shares.detach(Attached::Host(namespace, host));
+            self.engine.detach(Attached::Host(namespace, host));
         }
         watching.insert(self.host.clone(), left);
         hosts.left.notify_one();
@@ -150,10 +150,9 @@ impl Engine {
             _ => 0,
         };
         watching.insert(host.clone(), Watched::By(count + 1));
+        // Within the lock: who leaves at the same moment is told before, or after.
+        self.attach(Attached::Host(host.0.clone(), host.1.clone()));
         drop(watching);
-        if self.shared.is_shared {
-            self.shared.shares.attach(Attached::Host(host.0.clone(), host.1.clone()));
-        }
         HostWatch { host, engine: self.clone() }
     }
 }

@@ -23,6 +23,8 @@ pub enum Topic {
     Namespace(Namespace),
     /// A token: its streams are cut when it is good no more.
     Credential(SecretHash),
+    /// Sessions whose asks have to be moved: the sweep's.
+    Sweeps,
 }
 
 impl Topic {
@@ -34,6 +36,7 @@ impl Topic {
             Topic::Session(id) => (2, id.to_bytes().to_vec()),
             Topic::Namespace(namespace) => (3, namespace.as_str().as_bytes().to_vec()),
             Topic::Credential(secret) => (4, secret.to_bytes().to_vec()),
+            Topic::Sweeps => (5, Vec::new()),
         };
         fnv(std::iter::once(kind).chain(name))
     }
@@ -57,6 +60,8 @@ struct Watched {
 #[derive(Debug)]
 struct Place {
     topic: Topic,
+    /// Its number: what is heard of others comes in hundreds, and is looked for among all topics.
+    hint: u64,
     /// How often it was woken.
     wakes: AtomicU64,
     waiting: Notify,
@@ -79,7 +84,8 @@ impl Hub {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || {
             let (wakes, waiting) = (AtomicU64::new(0), Notify::new());
-            let place = Arc::new(Place { topic: topic.clone(), wakes, waiting });
+            let (topic, hint) = (topic.clone(), topic.hint());
+            let place = Arc::new(Place { topic, hint, wakes, waiting });
             Watched { place, watchers: 0 }
         };
         let watched = topics.entry(topic.clone()).or_insert_with(new);
@@ -99,8 +105,8 @@ impl Hub {
     pub fn wake_hinted(&self, hints: &[u64]) {
         let hints: HashSet<u64> = hints.iter().copied().collect();
         let known = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = known.iter().filter(|(topic, _)| hints.contains(&topic.hint()));
-        watched.for_each(|(_, watched)| watched.place.wake());
+        let watched = known.values().filter(|watched| hints.contains(&watched.place.hint));
+        watched.for_each(|watched| watched.place.wake());
     }
 
     /// Wakes everybody: after the store was away.

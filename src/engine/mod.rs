@@ -16,6 +16,7 @@
 //! the sweep and the holds are callers like any other: what they ask for is decided anew, so that
 //! asking twice, or late, does nothing wrong.
 
+mod answers;
 mod batch;
 pub mod clock;
 mod foresee;
@@ -36,6 +37,7 @@ mod timer;
 mod world;
 mod writer;
 
+pub use answers::Answers;
 pub use holds::HoldGuard;
 pub use hosts::HostWatch;
 pub use notices::Notifier;
@@ -51,7 +53,7 @@ use request::{Deed, Reply, Request};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -97,6 +99,8 @@ struct Shared {
     to_sweep: Notify,
     /// A commit failed, and may be on disk all the same: the next one that does not wakes everybody.
     shaken: AtomicBool,
+    /// Whether the store answers.
+    answers: watch::Sender<Answers>,
     /// Nothing new is taken up any more.
     stopping: CancellationToken,
     /// Everything taken up is on disk and answered.
@@ -153,6 +157,7 @@ impl Engine {
             notices_moved: Notify::new(),
             to_sweep: Notify::new(),
             shaken: AtomicBool::new(false),
+            answers: watch::Sender::new(Answers::WELL),
             stopping: CancellationToken::new(),
             stopped: CancellationToken::new(),
             helpers: TaskTracker::new(),
@@ -172,6 +177,7 @@ impl Engine {
         engine.help(|engine| async move { holds::run(&engine).await });
         engine.help(|engine| async move { hosts::run(&engine).await });
         engine.help(|engine| async move { purge::run(&engine).await });
+        engine.help(|engine| async move { answers::run(&engine).await });
         if let Some(notifier) = notifier {
             engine.help(|engine| async move { notices::run(&engine, notifier).await });
         }
@@ -273,7 +279,10 @@ fn topics_of_ask(ask: &Ask) -> impl Iterator<Item = Topic> + '_ {
 }
 
 /// Whom a change of `session` concerns: itself, and whoever looks at all asks, where its asks show
-/// that it is away.
-fn topics_of_session(session: &Session) -> [Topic; 2] {
+/// that it is away; and where they have to be moved, whose that is to do.
+fn topics_of_session(session: &Session) -> impl Iterator<Item = Topic> + use<> {
+    let sweep = session.sweep.then_some(Topic::Sweeps);
     [Topic::Session(session.id), Topic::Namespace(session.namespace.clone())]
+        .into_iter()
+        .chain(sweep)
 }

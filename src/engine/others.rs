@@ -115,6 +115,31 @@ impl Shares {
     }
 }
 
+impl Engine {
+    /// Something is attached to this process, and counts at all who share the store within a second.
+    pub fn attach(&self, one: Attached) {
+        if self.shared.is_shared {
+            self.shared.shares.attach(one);
+        }
+    }
+
+    /// It is not any more.
+    pub fn detach(&self, one: Attached) {
+        if self.shared.is_shared {
+            self.shared.shares.detach(one);
+        }
+    }
+
+    /// Whether it is attached to any of those who share the store, as they said last.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn is_attached(&self, one: &Attached) -> Result<bool, Fault> {
+        self.shared.store.is_attached(one).await
+    }
+}
+
 /// Says that this process is here, and takes its share among those who are.
 ///
 /// # Errors

@@ -1,10 +1,11 @@
 //! Receipts that have been kept long enough: a slow walk through all of them, again and again. Asks
-//! have deadlines for that; a receipt is too small to have one.
+//! have deadlines for that; a receipt is too small to have one. Of those who share a store one walks.
 
 use super::Engine;
 use super::request::Deed;
 use crate::ask::Span;
 use crate::error::Error;
+use crate::store::share::bucket_of_name;
 use futures_util::future::join_all;
 use std::time::Duration;
 
@@ -15,10 +16,14 @@ const AT_ONCE: usize = 256;
 /// How long the disk is left alone between two steps: a million receipts take some minutes.
 const BETWEEN: Duration = Duration::from_millis(50);
 
+/// The name of the walk: whose bucket it is in, walks.
+const WALK: &str = "receipts";
+
 /// Runs for ever.
 pub(super) async fn run(engine: &Engine) {
     loop {
-        if let Err(error) = walk(engine).await {
+        let is_own = engine.shared.shares.due().has(bucket_of_name(WALK));
+        if is_own && let Err(error) = walk(engine).await {
             tracing::warn!(%error, "old receipts were not all removed");
         }
         engine.shared.clock.wait_until(engine.now() + EVERY).await;

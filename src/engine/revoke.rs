@@ -7,6 +7,7 @@ use super::request::{Deed, OnRoster};
 use crate::ask::{Command, HostName, Namespace, PersonName, SessionId, TokenId};
 use crate::error::Error;
 use crate::session::{self, Roster, Session};
+use crate::store::share::bucket_of_name;
 use crate::store::{Key, Record, Scope, SessionScope};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -94,12 +95,18 @@ impl Engine {
     /// As every request.
     pub async fn revoke_sessions(&self, namespace: &Namespace) -> Result<(), Error> {
         for namespace in self.reached_from(namespace).await? {
-            let Some(roster) = self.roster(&namespace).await? else { continue };
-            for (token, host) in &roster.revoked_hosts {
-                self.revoke_made_by(&namespace, *token, host).await?;
-                let done = OnRoster::SessionsRevoked(*token);
-                self.submit_own(Deed::OnRoster(namespace.clone(), Box::new(done))).await?;
-            }
+            self.revoke_sessions_of(&namespace).await?;
+        }
+        Ok(())
+    }
+
+    /// The same in this namespace alone.
+    async fn revoke_sessions_of(&self, namespace: &Namespace) -> Result<(), Error> {
+        let Some(roster) = self.roster(namespace).await? else { return Ok(()) };
+        for (token, host) in &roster.revoked_hosts {
+            self.revoke_made_by(namespace, *token, host).await?;
+            let done = OnRoster::SessionsRevoked(*token);
+            self.submit_own(Deed::OnRoster(namespace.clone(), Box::new(done))).await?;
         }
         Ok(())
     }
@@ -146,12 +153,16 @@ impl Engine {
         Ok(all)
     }
 
-    /// Finishes what an earlier run of the daemon began.
+    /// Finishes what an earlier run of the daemon began, or another who shares the store: in the namespaces
+    /// that are this one's to look after.
     pub(super) async fn finish_removals(&self) -> Result<(), Error> {
-        let main = Namespace::default();
-        for namespace in self.reached_from(&main).await? {
+        let share = self.shared.shares.due();
+        let mut all = self.reached_from(&Namespace::default()).await?;
+        all.retain(|namespace| share.has(bucket_of_name(namespace.as_str())));
+        for namespace in all {
             self.move_from_removed(&namespace).await?;
+            self.revoke_sessions_of(&namespace).await?;
         }
-        self.revoke_sessions(&main).await
+        Ok(())
     }
 }

@@ -71,12 +71,15 @@ async fn wait_for_next(engine: &Engine) {
 async fn next(engine: &Engine) -> Result<Option<Timestamp>, Fault> {
     let (store, share) = (&engine.shared.store, engine.shared.shares.due());
     let (ever, never) = (Timestamp::from_millis(u64::MAX), Timestamp::default());
-    let own = store.shared_deadlines(ever, &share, never, 1).await?;
+    let own = store.shared_deadlines(ever, &share, never, 1);
+    let any = async {
+        match share.is_whole() {
+            true => Ok(Vec::new()),
+            false => store.deadlines(ever, 1).await,
+        }
+    };
+    let (own, any) = tokio::try_join!(own, any)?;
     let own = own.first().map(|(time, _)| *time);
-    if share.is_whole() {
-        return Ok(own);
-    }
-    let any = store.deadlines(ever, 1).await?;
     let left = any.first().map(|(time, _)| *time + LEFT_TO_OTHERS);
     Ok(own.into_iter().chain(left).min())
 }

@@ -95,7 +95,7 @@ async fn run(
 
 /// Commits changes, with service time as it is. One after another: a mark that was overtaken by a later
 /// one would set service time back.
-async fn keep(shared: &Shared, changes: Vec<Change>) -> Result<Vec<Committed>, Fault> {
+pub(super) async fn keep(shared: &Shared, changes: Vec<Change>) -> Result<Vec<Committed>, Fault> {
     let _one = shared.marking.lock().await;
     let batch = Batch { changes, mark: Some(shared.clock.mark()) };
     shared.store.commit(batch).await
@@ -226,7 +226,7 @@ fn concerned(changes: &[Change]) -> (HashSet<Topic>, bool) {
 }
 
 /// After a commit. Whoever is woken by a change that was a conflict finds nothing new.
-fn wake(shared: &Shared, (topics, to_sweep): &(HashSet<Topic>, bool)) {
+pub(super) fn wake(shared: &Shared, (topics, to_sweep): &(HashSet<Topic>, bool)) {
     if *to_sweep {
         shared.to_sweep.notify_one();
     }

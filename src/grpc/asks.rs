@@ -100,7 +100,9 @@ impl AskService for Api {
                 last = Some(event.revision);
                 Ok(Message::Event(convert::event(&event, &after)))
             }
-            Ok(WatchMessage::Idle(revision)) => Ok(Message::Idle(v1::Idle { revision })),
+            Ok(WatchMessage::Idle { revision, stale }) => {
+                Ok(Message::Idle(v1::Idle { revision, stale }))
+            }
             Ok(WatchMessage::End(revision)) => Ok(Message::End(v1::End { revision })),
             Err(error) => Err(cut(error, last)),
         });
@@ -142,7 +144,7 @@ impl AskService for Api {
                     total: total as u64,
                 }))
             }
-            Ok(InboxMessage::Idle) => Ok(Message::Idle(v1::Idle { revision: 0 })),
+            Ok(InboxMessage::Idle { stale }) => Ok(Message::Idle(v1::Idle { revision: 0, stale })),
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::WatchInboxResponse { message: Some(message) };
@@ -273,7 +275,9 @@ impl AskService for Api {
             Ok(DeliveryMessage::Delivery(ask, revision)) => {
                 Ok(Message::Delivery(convert::delivery(&ask, revision, None)))
             }
-            Ok(DeliveryMessage::Idle) => Ok(Message::Idle(v1::Idle { revision: 0 })),
+            Ok(DeliveryMessage::Idle { stale }) => {
+                Ok(Message::Idle(v1::Idle { revision: 0, stale }))
+            }
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::WatchDeliveriesResponse { message: Some(message) };

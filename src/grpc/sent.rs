@@ -120,7 +120,8 @@ mod tests {
     #[tokio::test]
     async fn each_message_is_a_frame_of_its_own_size_and_the_end_says_how_it_ended() {
         let frames_of =
-            frames(vec![Ok(Idle { revision: 7 }), Err(Status::not_found("gone"))]).await;
+            frames(vec![Ok(Idle { revision: 7, stale: false }), Err(Status::not_found("gone"))])
+                .await;
         let [message, end] = &frames_of[..] else { panic!("{frames_of:?}") };
         assert_eq!(&message.data_ref().unwrap()[..], [0, 0, 0, 0, 2, 8, 7]);
         let status = Status::from_header_map(end.trailers_ref().unwrap()).unwrap();

@@ -11,12 +11,11 @@ use super::v1::admin_service_server::AdminServiceServer;
 use super::v1::ask_service_server::AskServiceServer;
 use super::v1::session_service_server::SessionServiceServer;
 use crate::error::{Error, Reason};
-use crate::service::{Caller, Credential, Service};
+use crate::service::{Answers, Caller, Credential, Service};
 use crate::session::Principal;
 use std::io;
 use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -65,8 +64,6 @@ pub struct Manner {
     pub tls: Option<Arc<ServerConfig>>,
     /// What the daemon may be called over TCP without TLS, beside loopback: `NAME` or `NAME:PORT`.
     pub names: Vec<String>,
-    /// Whether calls may be sent here, as health says it; always, where nobody says.
-    pub ready: Option<watch::Receiver<bool>>,
 }
 
 /// A handler's result.
@@ -115,7 +112,7 @@ pub async fn serve_over<L: Accepts>(
     listeners: Listeners<L>,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
-    let Manner { limits, tls, names, ready } = manner;
+    let Manner { limits, tls, names } = manner;
     let (health, routes) = routes(&service, &listeners.addresses(tls.is_some())).await?;
     let Limits { message_within, unproven_a_peer, .. } = limits;
     let crowd = Crowd::new(limits);
@@ -142,7 +139,7 @@ pub async fn serve_over<L: Accepts>(
     let stopping = async {
         tokio::select! {
             () = shutdown.cancelled() => {}
-            () = follow(ready, &health) => {}
+            () = follow(&service, &health) => {}
         }
         set_all(&health, ServingStatus::NotServing).await;
         service.shutdown();
@@ -165,18 +162,20 @@ const SERVICES: [&str; 4] = [
     <AdminServiceServer<Api> as NamedService>::NAME,
 ];
 
-/// Has health say for ever whether calls may be sent here.
-async fn follow(ready: Option<watch::Receiver<bool>>, health: &HealthReporter) {
-    if let Some(mut ready) = ready {
-        while ready.changed().await.is_ok() {
-            let status = match *ready.borrow_and_update() {
-                true => ServingStatus::Serving,
-                false => ServingStatus::NotServing,
-            };
-            set_all(health, status).await;
+/// Has health say for ever whether calls may be sent here: while the store answers. Streams that are open
+/// stay so.
+async fn follow(service: &Service, health: &HealthReporter) {
+    let mut answers = service.store_answers();
+    loop {
+        let status = match *answers.borrow_and_update() == Answers::WELL {
+            true => ServingStatus::Serving,
+            false => ServingStatus::NotServing,
+        };
+        set_all(health, status).await;
+        if answers.changed().await.is_err() {
+            std::future::pending().await
         }
     }
-    std::future::pending().await
 }
 
 async fn set_all(health: &HealthReporter, status: ServingStatus) {

@@ -108,7 +108,7 @@ impl SessionService for Api {
             Ok(HoldMessage::Held(session)) => {
                 Ok(Message::Held(v1::Held { session: Some(convert::session(&session)) }))
             }
-            Ok(HoldMessage::Idle) => Ok(Message::Idle(v1::HoldIdle {})),
+            Ok(HoldMessage::Idle { stale }) => Ok(Message::Idle(v1::HoldIdle { stale })),
             Err(error) => Err(status(error)),
         });
         let wrap = |message| v1::HoldSessionResponse { message: Some(message) };

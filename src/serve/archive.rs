@@ -148,10 +148,11 @@ pub async fn import(
 pub async fn import_shared(data: &Path, url: &Url, lines: Lines) -> Result<Summary, CannotServe> {
     folder::private(data)?;
     let _lock = lock(data)?;
-    let (place, empty) = (url.to_string(), "psql DATABASE -c 'drop schema askway cascade'");
+    let place = kept::Place::Database(url.clone());
+    let empty = "psql DATABASE -c 'drop schema askway cascade'";
     let store: Arc<dyn Store> = Arc::new(kept::open_shared(data, url).await?);
     let first = async { store.snapshot().await?.next(1).await };
-    if !first.await.map_err(|fault| of_fault(Path::new(&place), &fault))?.is_empty() {
+    if !first.await.map_err(|fault| place.failed(&fault))?.is_empty() {
         let message = format!("{place} holds something already");
         return Err(CannotServe::new(message).next("export ASKWAY_STORE=URL, of another database"));
     }

@@ -1,13 +1,14 @@
 //! Which store a data folder has: noted beside it once it was made. A file that was lost or emptied
 //! looks like one that was never there, and nobody is to be told that nothing was ever asked (rule 17).
 
+use super::CannotServe;
 use super::folder::{read_line, write_line};
-use super::{CannotServe, store_failed};
 use crate::config::Url;
 use crate::files;
 use crate::store::Store;
 use crate::store::postgres::{Hearing, Postgres};
 use crate::store::redb::Redb;
+use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,62 @@ pub const STORE: &str = "askway.redb";
 /// The file of the note, in the data folder.
 const NOTE: &str = "store.id";
 
+/// Where a store is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file.
+    File(PathBuf),
+    /// A database.
+    Database(Url),
+}
+
+impl Place {
+    /// It cannot be had, or does not do what it has to: with what to do about that.
+    pub fn failed(&self, fault: &(impl fmt::Display + ?Sized)) -> CannotServe {
+        let next = match self {
+            Place::File(_) => {
+                "look at the disk and at who made the file; or askway admin restore COPY --replace"
+            }
+            Place::Database(_) => "look at the database and at ASKWAY_STORE, then start again",
+        };
+        CannotServe::new(format!("{self}: {fault}")).because("STORE_UNAVAILABLE").next(next)
+    }
+
+    /// Whether the store here, of this incarnation, is the one that was `known` before by the `note`, which
+    /// is made where there is none.
+    fn noted(
+        &self,
+        incarnation: &str,
+        known: Option<&str>,
+        note: &Path,
+    ) -> Result<(), CannotServe> {
+        match known {
+            Some(known) if known != incarnation => {
+                Err(self.gone("is not the store that was here", note))
+            }
+            Some(_) => Ok(()),
+            None => write_line(note, incarnation),
+        }
+    }
+
+    fn gone(&self, what: &str, note: &Path) -> CannotServe {
+        CannotServe::new(format!("{self} {what}")).because("STORE_UNAVAILABLE").next(format!(
+            "put it back; or rm {}, and the next start takes what is there, or begins with nothing",
+            note.display()
+        ))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => write!(f, "{}", path.display()),
+            // Without its password.
+            Place::Database(url) => write!(f, "{url}"),
+        }
+    }
+}
+
 /// The store of the folder `data`; a new one only where there never was one. Needs the lock.
 ///
 /// # Errors
@@ -25,18 +82,12 @@ const NOTE: &str = "store.id";
 /// When the one that was here is gone, another is in its place, or it cannot be opened.
 pub fn open(data: &Path) -> Result<Redb, CannotServe> {
     let (path, note) = (data.join(STORE), data.join(NOTE));
-    let known = read_line(&note)?;
+    let (place, known) = (Place::File(path.clone()), read_line(&note)?);
     if known.is_some() && !is_there(data) {
-        return Err(gone(&path, "is missing or empty, and a store was here", &note));
+        return Err(place.gone("is missing or empty, and a store was here", &note));
     }
-    let store = Redb::open(&path).map_err(|fault| store_failed(&path, &fault))?;
-    match known {
-        Some(known) if known != store.incarnation() => {
-            Err(gone(&path, "is not the store that was here", &note))
-        }
-        Some(_) => Ok(store),
-        None => write_line(&note, &store.incarnation()).map(|()| store),
-    }
+    let store = Redb::open(&path).map_err(|fault| place.failed(&fault))?;
+    place.noted(&store.incarnation(), known.as_deref(), &note).map(|()| store)
 }
 
 /// The store in the database at `url`; the folder `data` has the note of it, as of one of its own. Needs
@@ -47,20 +98,11 @@ pub fn open(data: &Path) -> Result<Redb, CannotServe> {
 /// When it cannot be reached, or is not the one that was there before.
 pub async fn open_shared(data: &Path, url: &Url) -> Result<Postgres, CannotServe> {
     let note = data.join(NOTE);
-    let known = read_line(&note)?;
+    let (place, known) = (Place::Database(url.clone()), read_line(&note)?);
     let hearing = if url.listens() { Hearing::Listen } else { Hearing::Look };
-    let store = Postgres::open_with(url.expose(), hearing).await.map_err(|fault| {
-        CannotServe::new(format!("{url}: {fault}"))
-            .because("STORE_UNAVAILABLE")
-            .next("look at the database and at ASKWAY_STORE, then start again")
-    })?;
-    match known {
-        Some(known) if known != store.incarnation() => {
-            Err(gone(Path::new(&url.to_string()), "is not the store that was here", &note))
-        }
-        Some(_) => Ok(store),
-        None => write_line(&note, &store.incarnation()).map(|()| store),
-    }
+    let opened = Postgres::open_with(url.expose(), hearing).await;
+    let store = opened.map_err(|fault| place.failed(&fault))?;
+    place.noted(&store.incarnation(), known.as_deref(), &note).map(|()| store)
 }
 
 /// Whether there is a store in the folder `data`; a file with nothing in it is none.
@@ -105,13 +147,4 @@ fn keep_beside(path: &Path) -> io::Result<PathBuf> {
         }
     }
     unreachable!("there is always another number")
-}
-
-fn gone(path: &Path, what: &str, note: &Path) -> CannotServe {
-    CannotServe::new(format!("{} {what}", path.display())).because("STORE_UNAVAILABLE").next(
-        format!(
-            "put it back; or rm {}, and the next start takes what is there, or begins with nothing",
-            note.display()
-        ),
-    )
 }

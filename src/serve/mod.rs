@@ -14,7 +14,6 @@ pub mod archive;
 mod folder;
 mod hook;
 mod kept;
-pub mod ready;
 mod tls;
 
 pub use folder::{Holder, Lock};
@@ -36,7 +35,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long a stop waits for the engine after its clients: with the drain of five seconds before it,
@@ -47,7 +45,6 @@ const ENGINE_STOPS_WITHIN: Duration = Duration::from_secs(2);
 /// Dropped before that, it is as if it had crashed, which it survives.
 pub struct Daemon {
     service: Service,
-    store: Arc<dyn Store>,
     manner: Manner,
     listeners: Listeners,
     socket: Socket,
@@ -90,15 +87,9 @@ impl Daemon {
         lock.say(&holder)?;
 
         let manner = manner(config)?;
-        let (place, store): (_, Arc<dyn Store>) = match &config.store {
-            KeptIn::Folder => {
-                let place = config.data.join(kept::STORE).display().to_string();
-                (place, Arc::new(kept::open(&config.data)?))
-            }
-            KeptIn::Postgres(url) => {
-                let store = kept::open_shared(&config.data, url).await?;
-                (url.to_string(), Arc::new(store))
-            }
+        let store: Arc<dyn Store> = match &config.store {
+            KeptIn::Folder => Arc::new(kept::open(&config.data)?),
+            KeptIn::Postgres(url) => Arc::new(kept::open_shared(&config.data, url).await?),
         };
         let terms = Terms {
             person_window: config.person_window,
@@ -119,8 +110,8 @@ impl Daemon {
             notifier: hook::of(config),
             ..Settings::default()
         };
-        let started = Service::start(store.clone(), settings).await;
-        let service = started.map_err(|error| store_failed(Path::new(&place), &error))?;
+        let started = Service::start(store, settings).await;
+        let service = started.map_err(|error| store_of(config).failed(&error))?;
         install(&service, config).await?;
 
         let (socket, unix) = Socket::bind(config).await?;
@@ -134,7 +125,7 @@ impl Daemon {
             None => format!("http://{address}"),
         });
         let listeners = Listeners { unix: Some(unix), tcp };
-        let mut daemon = Self { service, store, manner, listeners, socket, address, url, lock };
+        let mut daemon = Self { service, manner, listeners, socket, address, url, lock };
         holder.addresses = daemon.addresses();
         daemon.lock.say(&holder)?;
         Ok(daemon)
@@ -167,13 +158,8 @@ impl Daemon {
     ///
     /// When a listener fails.
     pub async fn serve(self, shutdown: CancellationToken) -> Result<(), CannotServe> {
-        let Self { service, store, manner, listeners, socket, lock, .. } = self;
-        let (says, ready) = watch::channel(true);
-        let manner = Manner { ready: Some(ready), ..manner };
-        let served = tokio::select! {
-            served = grpc::serve_as(manner, service.clone(), listeners, shutdown) => served,
-            () = ready::follow(&*store, &says) => unreachable!("it follows for ever"),
-        };
+        let Self { service, manner, listeners, socket, lock, .. } = self;
+        let served = grpc::serve_as(manner, service.clone(), listeners, shutdown).await;
         // Where a listener failed nobody has told it yet.
         service.shutdown();
         if tokio::time::timeout(ENGINE_STOPS_WITHIN, service.stopped()).await.is_err() {
@@ -182,7 +168,7 @@ impl Daemon {
             );
         }
         socket.remove();
-        drop((service, store));
+        drop(service);
         drop(lock);
         served.map_err(|error| {
             CannotServe::new(format!("a listener failed: {error}")).next("askway serve")
@@ -201,7 +187,7 @@ fn manner(config: &Config) -> Result<Manner, CannotServe> {
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
     let tls = config.tls.as_ref().map(tls::server).transpose()?;
     let limits = config.limits.wire.within(files);
-    Ok(Manner { limits, tls, names: config.listen_names.0.clone(), ready: None })
+    Ok(Manner { limits, tls, names: config.listen_names.0.clone() })
 }
 
 /// Makes the tokens that the folder holds good, at every start: the store may be a new one. Everybody
@@ -220,7 +206,7 @@ async fn install(service: &Service, config: &Config) -> Result<(), CannotServe> 
         .map(|person| (place::person_token(&person), Kind::Person, Principal::Person(person)));
     for (place, kind, principal) in people.chain([host]) {
         let path = config.data.join(place);
-        let failed = |error: &dyn fmt::Display| store_failed(&path, &error);
+        let failed = |error: &dyn fmt::Display| store_of(config).failed(error);
         if let Principal::Person(person) = &principal
             && !service.is_welcome(person).await.map_err(|error| failed(&error))?
         {
@@ -298,10 +284,12 @@ async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), Canno
     })
 }
 
-fn store_failed(path: &Path, fault: &impl fmt::Display) -> CannotServe {
-    CannotServe::new(format!("{}: {fault}", path.display()))
-        .because("STORE_UNAVAILABLE")
-        .next("look at the disk and at who made the file; or askway admin restore COPY --replace")
+/// Where it is kept.
+fn store_of(config: &Config) -> kept::Place {
+    match &config.store {
+        KeptIn::Folder => kept::Place::File(config.data.join(kept::STORE)),
+        KeptIn::Postgres(url) => kept::Place::Database(url.clone()),
+    }
 }
 
 impl CannotServe {

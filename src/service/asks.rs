@@ -300,9 +300,12 @@ impl Service {
             command = Box::new(Command::InAgent(command));
         }
         let deed = Deed::OnAsk(id, command);
+        // Looked up first, or the watch that an answer ends would not be found; and at once, since what
+        // another daemon said stays so for a moment.
         let attached = self.attached.has(ask.asker.session);
-        let reply = self.engine.submit(Request::of(intent, deed)).await;
-        self.receipt(reply, Some(ask), attached).await
+        let reply = self.engine.submit(Request::of(intent, deed));
+        let (attached, reply) = tokio::join!(biased; attached, reply);
+        self.receipt(reply, Some(ask), attached?).await
     }
 
     /// The typed reply: a refusal is one too; only faults are errors.

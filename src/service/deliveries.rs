@@ -196,7 +196,7 @@ impl Look for DeliveryLook {
 
     async fn look(&mut self, service: &Service) -> Result<Found<DeliveryMessage>, Error> {
         let (mut after, mut listed) = (None, HashMap::new());
-        let mut found = Vec::new();
+        let (mut found, mut offered) = (Vec::new(), self.offered.clone());
         loop {
             let listing = service.engine.store().list(&self.scope, after, AT_ONCE).await?;
             let has_changed =
@@ -208,21 +208,22 @@ impl Look for DeliveryLook {
             listed.extend(listing.asks);
             for ask in service.load_asks(&changed).await? {
                 for revision in unread(&ask) {
-                    if self.offered.insert((ask.id, revision)) {
+                    if offered.insert((ask.id, revision)) {
                         found.push(DeliveryMessage::Delivery(ask.clone(), revision));
                     }
                 }
             }
             if is_last {
-                self.offered.retain(|(ask, _)| listed.contains_key(ask));
+                offered.retain(|(ask, _)| listed.contains_key(ask));
+                self.offered = offered;
                 self.looked_at = listed;
                 return Ok(Found::more(found));
             }
         }
     }
 
-    fn idle(&self) -> DeliveryMessage {
-        DeliveryMessage::Idle
+    fn idle(&self, stale: bool, _: Option<&DeliveryMessage>) -> DeliveryMessage {
+        DeliveryMessage::Idle { stale }
     }
 }
 

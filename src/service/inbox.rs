@@ -124,14 +124,14 @@ impl Look for InboxLook {
 
     async fn look(&mut self, service: &Service) -> Result<Found<InboxMessage>, Error> {
         let listing = self.source.list(service).await?;
-        Ok(Found::more(match self.known.take() {
+        Ok(Found::more(match self.known {
             None => Some(self.snapshot(service, listing).await?),
-            Some(known) => self.change(service, listing, known).await?,
+            Some(_) => self.change(service, listing).await?,
         }))
     }
 
-    fn idle(&self) -> InboxMessage {
-        InboxMessage::Idle
+    fn idle(&self, stale: bool, _: Option<&InboxMessage>) -> InboxMessage {
+        InboxMessage::Idle { stale }
     }
 }
 
@@ -155,12 +155,13 @@ impl InboxLook {
         &mut self,
         service: &Service,
         listing: Listing,
-        mut known: BTreeMap<AskId, Sent>,
     ) -> Result<Option<InboxMessage>, Error> {
+        // It stays as it is until all is read: the store may go away in the middle of this.
+        let known = self.known.get_or_insert_default();
         let now: BTreeMap<AskId, u64> = listing.asks.into_iter().collect();
         let left: Vec<AskId> = known.keys().filter(|id| !now.contains_key(id)).copied().collect();
-        known.retain(|id, _| now.contains_key(id));
-        let mut away = service.away(known.values().map(|sent| sent.asker)).await?;
+        let stay = known.iter().filter(|(id, _)| now.contains_key(id));
+        let mut away = service.away(stay.map(|(_, sent)| sent.asker)).await?;
         let is_as_sent = |id: &AskId, revision: u64| {
             known.get(id).is_some_and(|sent| {
                 sent.revision == revision && sent.away == away.get(&sent.asker).copied()
@@ -177,8 +178,8 @@ impl InboxLook {
         let (changed, came): (Vec<_>, Vec<_>) =
             asks.into_iter().partition(|ask| known.contains_key(&ask.id));
         away.extend(service.away(came.iter().map(|ask| ask.asker.session)).await?);
+        known.retain(|id, _| now.contains_key(id));
         known.extend(came.iter().chain(&changed).map(|ask| Sent::of(ask, &away)));
-        self.known = Some(known);
         self.total = listing.total;
         let total = listing.total;
         Ok((!unchanged).then_some(InboxMessage::Change { came, changed, left, total, away }))

@@ -34,7 +34,7 @@ pub use sessions::{Accepted, Changed, Enrolled, HoldMessage, Resumed, Secrets, S
 pub use stream::Watch;
 pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
-pub use crate::engine::{Notifier, WriterOn};
+pub use crate::engine::{Answers, Notifier, WriterOn};
 
 use crate::ask::{
     Ask, AskId, Assurance, HostName, Namespace, PersonName, Plans, Policy, RequestId, SessionId,
@@ -52,7 +52,7 @@ use rates::Counts;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch as watched};
 
 /// What keeps a session held; see [`Service::hold`].
 pub type Hold = HoldGuard;
@@ -151,7 +151,7 @@ impl Service {
         let (policy, writer) = (settings.policy, settings.writer);
         let engine = Engine::start(store, policy, clocks, notifier, writer).await?;
         let (settings, start_time) = (Arc::new(settings), engine.now());
-        let (attached, latest) = (Attached::default(), Latest::default());
+        let (attached, latest) = (Attached::new(&engine), Latest::default());
         let counts = Counts::new(settings.rates, engine.clone());
         let exporting = Arc::new(Semaphore::new(EXPORTS));
         Ok(Self { engine, settings, attached, latest, counts, exporting, start_time })
@@ -165,6 +165,12 @@ impl Service {
     /// Returns once [`shutdown`](Self::shutdown) was called.
     pub async fn stopping(&self) {
         self.engine.stopping().cancelled().await;
+    }
+
+    /// Whether the store answers, and whenever that changes: who does not ask for calls while it does
+    /// not, gets none in vain.
+    pub fn store_answers(&self) -> watched::Receiver<Answers> {
+        self.engine.answers()
     }
 
     /// Waits until everything taken up is on disk and answered, after [`shutdown`](Self::shutdown).

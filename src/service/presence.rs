@@ -1,45 +1,62 @@
-//! Which askers are attached now: the hint in a receipt that an answer finds somebody (rule 12).
+//! Which askers are attached now: the hint in a receipt that an answer finds somebody (rule 12). Of those
+//! who watch at another daemon over the same store it is known what that one said last.
 
 use super::{Presence, Service};
 use crate::ask::{Ask, SessionId, Timestamp};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::session::Standing;
+use crate::store::share::Attached::Asker;
 use crate::store::{Key, Record};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many watches of its own asks each session has open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct Attached {
     sessions: Arc<Mutex<HashMap<SessionId, usize>>>,
+    engine: Engine,
 }
 
 /// While it lives, the session counts as attached.
-#[derive(Debug)]
 pub(super) struct Attachment {
     session: SessionId,
     attached: Attached,
 }
 
 impl Attached {
+    pub(super) fn new(engine: &Engine) -> Self {
+        Self { sessions: Arc::default(), engine: engine.clone() }
+    }
+
     pub(super) fn attach(&self, session: SessionId) -> Attachment {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        *sessions.entry(session).or_default() += 1;
+        let mut sessions = self.sessions();
+        let count = sessions.entry(session).or_default();
+        *count += 1;
+        if *count == 1 {
+            self.engine.attach(Asker(session));
+        }
         Attachment { session, attached: self.clone() }
     }
 
-    pub(super) fn has(&self, session: SessionId) -> bool {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&session)
+    pub(super) async fn has(&self, session: SessionId) -> Result<bool, Error> {
+        let is_here = self.sessions().contains_key(&session);
+        Ok(is_here || self.engine.is_attached(&Asker(session)).await?)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, usize>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        let mut sessions = self.attached.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.attached.sessions();
         if let Some(count) = sessions.get_mut(&self.session) {
             *count -= 1;
             if *count == 0 {
                 sessions.remove(&self.session);
+                self.attached.engine.detach(Asker(self.session));
             }
         }
     }

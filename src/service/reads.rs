@@ -55,7 +55,7 @@ impl Service {
             Err(_) => self.resolve(caller, typed).await?,
         };
         let ask = self.visible(caller, Call::GetAsk, id).await?;
-        let attached = self.attached.has(ask.asker.session);
+        let attached = self.attached.has(ask.asker.session).await?;
         let presence = self.presence(&ask, attached).await?;
         Ok((ask, presence))
     }

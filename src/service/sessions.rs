@@ -321,8 +321,11 @@ impl Service {
 pub enum HoldMessage {
     /// First: it is held.
     Held(Arc<Session>),
-    /// Nothing has happened for a while.
-    Idle,
+    /// Nothing has happened for a while, or it is not known.
+    Idle {
+        /// Whether the store is away.
+        stale: bool,
+    },
 }
 
 struct HoldLook {
@@ -349,8 +352,8 @@ impl Look for HoldLook {
         Ok(Found::more([]))
     }
 
-    fn idle(&self) -> HoldMessage {
-        HoldMessage::Idle
+    fn idle(&self, stale: bool, _: Option<&HoldMessage>) -> HoldMessage {
+        HoldMessage::Idle { stale }
     }
 }
 

@@ -6,11 +6,11 @@
 use super::{Caller, Service};
 use crate::ask::Timestamp;
 use crate::engine::hub::{Subscription, Topic};
-use crate::error::Error;
+use crate::error::{Error, Reason};
 use crate::session::{Principal, SecretHash, Unfit};
 use futures_util::stream;
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 use tokio::time::Sleep;
 use tokio_stream::Stream;
@@ -18,6 +18,11 @@ use tokio_stream::Stream;
 /// How long a stream says nothing before it says that it is well: under the half minute in which an
 /// idle proxy closes.
 pub const IDLE: Duration = Duration::from_secs(25);
+
+/// How long after the store was away a stream looks at it again.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// After how many of these looks it says once more that it is away.
+const STALE_AGAIN: u64 = IDLE.as_secs() / LOOK_AGAIN.as_secs();
 
 /// The stream of a watch. An error is its last item.
 pub type Watch<T> = Pin<Box<dyn Stream<Item = Result<T, Error>> + Send>>;
@@ -30,14 +35,16 @@ pub(super) trait Look: Send + 'static {
     /// The least time from a look that found something to the next look.
     const BETWEEN: Duration = Duration::ZERO;
 
-    /// Looks at the store for what there is to send.
+    /// Looks at the store for what there is to send. After an error, or given up in the middle, the next look
+    /// finds what this one would have.
     fn look(
         &mut self,
         service: &Service,
     ) -> impl Future<Output = Result<Found<Self::Message>, Error>> + Send;
 
-    /// What it sends when nothing has happened for [`IDLE`].
-    fn idle(&self) -> Self::Message;
+    /// What it sends when nothing has happened for [`IDLE`]; or, stale, when the store is away, and what
+    /// was sent may not be how things are. `unsent` is the first of what was found and not sent.
+    fn idle(&self, stale: bool, unsent: Option<&Self::Message>) -> Self::Message;
 }
 
 /// What a look found.
@@ -71,6 +78,8 @@ impl Service {
             look,
             pending: VecDeque::new(),
             pause: None,
+            begun: false,
+            stale: None,
             ended: false,
         };
         Box::pin(stream::unfold(watching, |mut watching| async move {
@@ -112,7 +121,8 @@ impl Access {
 
     /// Looks at the token, where that is needed.
     async fn check(&mut self, service: &Service) -> Result<(), Error> {
-        if std::mem::take(&mut self.stale) {
+        // Until it was looked at to the end: the store may be away.
+        if self.stale {
             self.changed.mark_seen();
             let token = service.good_token(self.secret).await?;
             if let Principal::Session(session) = &token.principal {
@@ -125,6 +135,7 @@ impl Access {
                     return Err(Unfit::Void.into());
                 }
             }
+            self.stale = false;
         }
         Ok(())
     }
@@ -153,6 +164,23 @@ async fn lapses(access: &mut Option<Access>, service: &Service) {
     }
 }
 
+/// What comes of a look; given up once the store is found to be away, which a look may wait for much longer.
+async fn unless_away<T>(
+    service: &Service,
+    look: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut answers = service.store_answers();
+    tokio::select! {
+        biased;
+        found = look => found,
+        _ = answers.wait_for(|answers| !answers.reads) => Err(away()),
+    }
+}
+
+fn away() -> Error {
+    Error::store("the store does not answer")
+}
+
 struct Watching<L: Look> {
     service: Service,
     access: Option<Access>,
@@ -161,20 +189,34 @@ struct Watching<L: Look> {
     pending: VecDeque<L::Message>,
     /// Runs out when the next look is due; none where it is at once.
     pause: Option<Pin<Box<Sleep>>>,
+    /// Whether it has looked.
+    begun: bool,
+    /// How often it was looked again since it was said that the store is away; none where it is not.
+    stale: Option<u64>,
     ended: bool,
 }
 
 impl<L: Look> Watching<L> {
     async fn next(&mut self) -> Option<Result<L::Message, Error>> {
         let mut idle = false;
+        // From the last message on, however often it is woken for nothing meanwhile.
+        let mut rest = pin!(tokio::time::sleep(IDLE));
         loop {
+            if !self.ended && !self.service.engine.reads() {
+                // Known already: to look would be to wait for it.
+                match self.after(away()).await {
+                    None => continue,
+                    told => return told,
+                }
+            }
             if let Some(access) = &mut self.access
                 && !self.ended
-                && let Err(error) = access.check(&self.service).await
+                && let Err(error) = unless_away(&self.service, access.check(&self.service)).await
             {
-                // What was found for it and not yet sent is not for whoever has it now.
-                (self.ended, self.pending) = (true, VecDeque::new());
-                return Some(Err(error));
+                match self.after(error).await {
+                    None => continue,
+                    told => return told,
+                }
             }
             if let Some(message) = self.pending.pop_front() {
                 return Some(Ok(message));
@@ -183,14 +225,17 @@ impl<L: Look> Watching<L> {
                 return None;
             }
             if let Err(error) = self.look().await {
-                self.ended = true;
-                return Some(Err(error));
+                match self.after(error).await {
+                    None => continue,
+                    told => return told,
+                }
             }
+            let is_back = self.stale.take().is_some();
             if !self.pending.is_empty() || self.ended {
                 continue;
             }
-            if std::mem::take(&mut idle) {
-                return Some(Ok(self.look.idle()));
+            if std::mem::take(&mut idle) || is_back {
+                return Some(Ok(self.look.idle(false, None)));
             }
             tokio::select! {
                 biased;
@@ -201,9 +246,49 @@ impl<L: Look> Watching<L> {
                 () = lapses(&mut self.access, &self.service) => {}
                 () = self.subscription.woken() => {}
                 // Looks once more before it says so: a wake-up that was lost is healed here.
-                () = tokio::time::sleep(IDLE) => idle = true,
+                () = &mut rest => idle = true,
             }
         }
+    }
+
+    /// What there is to say of `error`, which is the last unless the store is away: then that is said at
+    /// once, and as often as an idle stream says that it is well; none when it is time to look again. A
+    /// stream that has not looked yet ends, and its caller is told.
+    async fn after(&mut self, error: Error) -> Option<Result<L::Message, Error>> {
+        let is_away = matches!(error, Error::Unavailable(Reason::StoreUnavailable, ..));
+        if !is_away || !self.begun {
+            // What was found and not yet sent is not for whoever has the token now.
+            (self.ended, self.pending) = (true, VecDeque::new());
+            return Some(Err(error));
+        }
+        // It may have been taken away meanwhile, where nobody could look.
+        if let Some(access) = &mut self.access {
+            access.stale = true;
+        }
+        let tries = self.stale.map_or(0, |tries| tries + 1);
+        self.stale = Some(tries % STALE_AGAIN);
+        if self.stale == Some(0) {
+            return Some(Ok(self.is_stale()));
+        }
+        let mut answers = self.service.store_answers();
+        let back = async {
+            tokio::time::sleep(LOOK_AGAIN).await;
+            // It lives as long as the service does.
+            let _ = answers.wait_for(|answers| answers.reads).await;
+        };
+        tokio::select! {
+            biased;
+            () = self.service.stopping() => {
+                self.ended = true;
+                Some(Err(Error::stopping()))
+            }
+            () = back => None,
+            () = tokio::time::sleep(IDLE) => Some(Ok(self.is_stale())),
+        }
+    }
+
+    fn is_stale(&self) -> L::Message {
+        self.look.idle(true, self.pending.front())
     }
 
     /// Looks, when it is time to; what was found is pending then.
@@ -215,10 +300,11 @@ impl<L: Look> Watching<L> {
             }
         }
         self.subscription.mark_seen();
-        let found = self.look.look(&self.service).await?;
+        let found = unless_away(&self.service, self.look.look(&self.service)).await?;
         if !found.messages.is_empty() && !L::BETWEEN.is_zero() {
             self.pause = Some(Box::pin(tokio::time::sleep(L::BETWEEN)));
         }
+        self.begun = true;
         self.pending = found.messages;
         self.ended = found.is_last;
         Ok(())

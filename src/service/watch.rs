@@ -18,8 +18,13 @@ pub enum WatchMessage {
     Ask(Arc<Ask>),
     /// Then: each event, with the ask as after it.
     Event(Event, Arc<Ask>),
-    /// Nothing has happened for a while; the last revision sent.
-    Idle(u64),
+    /// Nothing has happened for a while, or it is not known.
+    Idle {
+        /// The last revision sent.
+        revision: u64,
+        /// Whether the store is away.
+        stale: bool,
+    },
     /// Last: it is settled, at this revision, and everything was sent.
     End(u64),
 }
@@ -49,8 +54,11 @@ pub enum InboxMessage {
         /// Whose askers are away.
         away: Away,
     },
-    /// Nothing has happened for a while.
-    Idle,
+    /// Nothing has happened for a while, or it is not known.
+    Idle {
+        /// Whether the store is away.
+        stale: bool,
+    },
 }
 
 /// One message of WatchDeliveries.
@@ -58,8 +66,11 @@ pub enum InboxMessage {
 pub enum DeliveryMessage {
     /// The ask as it is, and the revision of the turn or the outcome that is delivered.
     Delivery(Arc<Ask>, u64),
-    /// Nothing has happened for a while.
-    Idle,
+    /// Nothing has happened for a while, or it is not known.
+    Idle {
+        /// Whether the store is away.
+        stale: bool,
+    },
 }
 
 impl Service {
@@ -168,10 +179,13 @@ impl Look for AskLook {
         Ok(Found { messages, is_last })
     }
 
-    fn idle(&self) -> WatchMessage {
-        WatchMessage::Idle(match &self.seen {
-            Seen::Revision(revision) => *revision,
-            Seen::Ask(ask) => ask.revision,
-        })
+    fn idle(&self, stale: bool, unsent: Option<&WatchMessage>) -> WatchMessage {
+        let revision = match (unsent, &self.seen) {
+            (Some(WatchMessage::Ask(_)), _) => 0,
+            (Some(WatchMessage::Event(event, _)), _) => event.revision - 1,
+            (_, Seen::Revision(revision)) => *revision,
+            (_, Seen::Ask(ask)) => ask.revision,
+        };
+        WatchMessage::Idle { revision, stale }
     }
 }

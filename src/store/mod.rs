@@ -21,6 +21,7 @@ pub mod snapshot;
 pub mod suite;
 
 pub use scope::{Listing, Scope, SessionScope};
+pub use share::Heard;
 
 use crate::ask::{
     Ask, AskId, ContentDigest, Event, Namespace, RequestId, SessionId, StandingNo, Timestamp,
@@ -29,7 +30,7 @@ use crate::ask::{
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use share::{Here, Present, Share};
+use share::{Attached, Here, Present, Share};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Where it is kept. `mem` and `redb` are ready at once and never wait; a store behind a network may.
@@ -135,6 +136,11 @@ pub trait Store: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
+    /// Whether this is attached to any process that is there, as they said last.
+    async fn is_attached(&self, _one: &Attached) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
     /// Says that this process is here no more: what was its to do is the others' at once.
     async fn leave(&self) {}
 
@@ -145,15 +151,6 @@ pub trait Store: Send + Sync + 'static {
     async fn heard(&self) -> Heard {
         std::future::pending().await
     }
-}
-
-/// What was heard of others who share a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// Something may have changed at these: their numbers are the engine's.
-    Hints(Vec<u64>),
-    /// Anything may have changed, and was perhaps not told.
-    Everything,
 }
 
 /// A stretch of records.

@@ -3,6 +3,7 @@
 //! what two take for theirs is done once all the same, by the revisions it expects.
 
 use super::Due;
+use super::record::fnv;
 use crate::ask::{HostName, Namespace, SessionId};
 use sha2::{Digest, Sha256};
 
@@ -16,6 +17,17 @@ pub enum Attached {
     Session(SessionId),
     /// A host that watches its inbox.
     Host(Namespace, HostName),
+    /// A session that watches an ask of its own, or what is delivered to it.
+    Asker(SessionId),
+}
+
+/// What was heard of others who share a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something may have changed at these: their numbers are the engine's.
+    Hints(Vec<u64>),
+    /// Anything may have changed, and was perhaps not told.
+    Everything,
 }
 
 /// What a process says of itself.
@@ -90,6 +102,12 @@ fn weight(name: &str, bucket: u8) -> [u8; 32] {
 /// The bucket of an ask's or a session's id: its last byte is chance.
 pub fn bucket_of(id: [u8; 12]) -> u8 {
     id[11] % BUCKETS
+}
+
+/// The bucket of what has a name and no id.
+pub fn bucket_of_name(name: &str) -> u8 {
+    // Less than the number of buckets, which is less than 256.
+    (fnv(name.bytes()) % u64::from(BUCKETS)) as u8
 }
 
 impl Due {

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, RwLock};
 
 /// A store in memory whose disk a test has in its hand.
 pub struct Held {
-    mem: Mem,
+    mem: Arc<Mem>,
     /// Commits share it: while a test has it to itself, they wait.
     pub disk: RwLock<()>,
     /// A commit that settles an ask has begun.
@@ -28,6 +28,8 @@ pub struct Held {
     listed: Notify,
     /// Reads and commits fail.
     pub fails: AtomicBool,
+    /// Commits fail, and reads do not.
+    pub writes_fail: AtomicBool,
     /// Commits fail, after they have taken effect.
     fails_late: AtomicBool,
     /// Sessions cannot be listed.
@@ -36,12 +38,22 @@ pub struct Held {
 
 impl Held {
     pub fn new() -> Arc<Self> {
+        Self::of(Arc::default())
+    }
+
+    /// Another way to the same records, which fails by itself: as another process has one.
+    pub fn beside(&self) -> Arc<Self> {
+        Self::of(self.mem.clone())
+    }
+
+    fn of(mem: Arc<Mem>) -> Arc<Self> {
         Arc::new(Self {
-            mem: Mem::default(),
+            mem,
             disk: RwLock::default(),
             begun: Notify::new(),
             listed: Notify::new(),
             fails: AtomicBool::new(false),
+            writes_fail: AtomicBool::new(false),
             fails_late: AtomicBool::new(false),
             hides_sessions: AtomicBool::new(false),
         })
@@ -69,6 +81,9 @@ impl Store for Held {
         }
         let _shared = self.disk.read().await;
         self.works()?;
+        if self.writes_fail.load(Ordering::SeqCst) {
+            return Err(Fault::Unavailable("the disk is full".to_owned()));
+        }
         let committed = self.mem.commit(batch).await?;
         match self.fails_late.load(Ordering::SeqCst) {
             true => Err(Fault::Unavailable("the disk failed in the commit".to_owned())),

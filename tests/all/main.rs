@@ -26,6 +26,7 @@ mod routes;
 mod rows;
 mod rules;
 mod sessions;
+mod stale;
 mod transport;
 mod watches;
 mod wire;

@@ -1,10 +1,13 @@
 //! Watches miss nothing and repeat nothing.
 
 use crate::bench::*;
-use askway::ask::{Ask, AskId, Span, fold, limits};
+use askway::ask::{Ask, AskId, Span, Timestamp, fold, limits};
+use askway::engine::clock::Manual;
 use askway::error::{Error, Reason};
-use askway::service::{AskScope, Caller, InboxMessage, Service, WatchMessage};
+use askway::service::{AskScope, Caller, InboxMessage, Service, Settings, WatchMessage, WriterOn};
+use askway::store::mem::Mem;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_stream::StreamExt;
 
 /// Every event from `after` on, over as many streams as `cut` leaves: each is dropped after so many
@@ -21,7 +24,7 @@ async fn read_all(service: Service, caller: Caller, id: AskId, cut: usize) -> Ve
                     after = Some(event.revision);
                     seen.push(event.revision);
                 }
-                WatchMessage::Idle(_) => {}
+                WatchMessage::Idle { .. } => {}
                 WatchMessage::End(revision) => {
                     assert_eq!(Some(revision), after);
                     return seen;
@@ -148,5 +151,33 @@ async fn an_inbox_that_keeps_changing_sends_two_batches_a_second_at_most() {
         assert!(matches!(inbox.next().await, Some(Ok(InboxMessage::Change { .. }))));
         let least = std::time::Duration::from_millis(500) * batch;
         assert!(begun.elapsed() >= least, "batch {batch} came after {:?}", begun.elapsed());
+    }
+}
+
+/// Over a store that others share everybody is woken every few seconds. A proxy that closes what is idle for
+/// half a minute would cut a stream that says nothing for it.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_woken_for_nothing_says_that_it_is_well_all_the_same() {
+    let settings = Settings { writer: WriterOn::Runtime, ..Settings::default() };
+    let clock = Manual::at(Timestamp::from_millis(1_800_000_000_000));
+    let bench = Bench::set(Arc::new(Mem::default()), clock, settings).await;
+    let (lead, worker) = bench.pair().await;
+    let ask = bench.ask(&worker, "which store?").await;
+    let mut inbox = bench.service.watch_inbox(&bench.owner, AskScope::WaitingOnMe, None).await;
+    let inbox = inbox.as_mut().expect("it is watched");
+    assert!(matches!(inbox.next().await, Some(Ok(InboxMessage::Snapshot { .. }))));
+    // What the lead says changes nothing that waits on the owner, who is woken by it.
+    let mut every = tokio::time::interval(Duration::from_secs(10));
+    let woken = async {
+        loop {
+            every.tick().await;
+            accepted(bench.service.say(&lead.caller, fresh(), ask.id, "hm".into()).await);
+        }
+    };
+    tokio::select! {
+        said = tokio::time::timeout(PATIENCE, inbox.next()) => {
+            assert!(matches!(said, Ok(Some(Ok(InboxMessage::Idle { stale: false })))), "{said:?}");
+        }
+        () = woken => unreachable!("it goes on for ever"),
     }
 }

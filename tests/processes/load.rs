@@ -180,6 +180,7 @@ async fn watch(load: Arc<Load>, asker: Client, ask: v1::Ask) {
                 settled += usize::from(settles(event.kind()));
             }
             Watched::Reconnecting => cut = true,
+            Watched::Stale | Watched::Current => {}
             Watched::Ask(_) => panic!("it was given a revision to go on from"),
             Watched::End => {
                 assert_eq!(settled, 1, "the watch of {} ends with one outcome", ask.id);
@@ -273,7 +274,7 @@ pub async fn with_the_owner(owner: &Client, id: &str) {
             let ask = match item.expect("a watch") {
                 Watched::Ask(ask) => Some(*ask),
                 Watched::Event(event) => event.ask,
-                Watched::Reconnecting | Watched::End => None,
+                Watched::Reconnecting | Watched::Stale | Watched::Current | Watched::End => None,
             };
             let hop = ask.and_then(|ask| ask.hop);
             if hop.is_some_and(|hop| hop.cause() == v1::HopCause::Timeout) {

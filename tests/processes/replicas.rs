@@ -6,10 +6,13 @@ pub mod cluster;
 mod standby;
 
 use super::daemon::{Daemon, PATIENCE, Said, command};
+use super::terminal::Terminal;
 use askway::client::Watched;
 use askway::grpc::v1;
 use cluster::{Cluster, name_of};
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use tokio_stream::StreamExt;
 
 fn over(url: &str) -> Daemon {
@@ -51,6 +54,70 @@ async fn a_watch_of_a_killed_replica_goes_on_at_another() {
     tokio::task::block_in_place(|| one.restart());
     let here = tokio::task::block_in_place(|| one.verb(None, &["show", &id]).ends(0).json());
     assert!(here.to_string().contains("answered"), "{here}");
+}
+
+/// Away as after a failover that takes its time: it refuses whoever comes, and has ended those there were.
+fn take_away(url: &str, is_away: bool) {
+    let name = name_of(url);
+    let sql = match is_away {
+        true => format!(
+            "alter database {name} allow_connections false; \
+             select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'"
+        ),
+        false => format!("alter database {name} allow_connections true"),
+    };
+    Cluster::shared().sql("postgres", &sql);
+}
+
+#[test]
+fn whoever_waits_is_told_in_a_line_that_the_store_is_away_and_that_it_is_back() {
+    let url = Cluster::shared().database("d");
+    let daemon = over(&url);
+    let (lead, worker) = daemon.pair();
+    let line = ["ask", "Which store?", "-o", "yes", "-o", "no"];
+    let asked = daemon.verb(Some(&worker), &line).ends(0).json();
+    let id = asked["ask"]["id"].as_str().expect("an id").to_owned();
+    let waits = Terminal::run(&daemon, Some(&worker), &["wait", &id]);
+    let listens = Terminal::run_with(&daemon, None, &["wait", &id], &[("TERM", "dumb")]);
+    for terminal in [&waits, &listens] {
+        terminal.see("waiting on lead for");
+    }
+    let follow = |more: &[&str]| {
+        let line = [&["inbox", "--all", "--watch"], more].concat();
+        let mut command = daemon.command(&line);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let told = BufReader::new(child.stdout.take().expect("piped"));
+        (child, told.lines().map(|line| line.expect("it is read")))
+    };
+    let (people, mut told) = follow(&[]);
+    let (programs, mut lines) = follow(&["--json"]);
+    let json = |line: Option<String>| -> serde_json::Value {
+        serde_json::from_str(&line.expect("a line")).expect("an object")
+    };
+    assert!(told.next().expect("a line").contains("Which store?"));
+    assert_eq!(json(lines.next())["what"], "came");
+    take_away(&url, true);
+    waits.see("the daemon's store away since").see_no("waiting on lead");
+    listens.see("the daemon's store away since");
+    let away = told.next().expect("a line");
+    assert!(away.contains(" the daemon's store is away; what comes meanwhile"), "{away}");
+    assert_eq!(json(lines.next())["what"], "store_away");
+    take_away(&url, false);
+    waits.see("waiting on lead for").see_no("away since");
+    listens.see_that_times("waiting on lead for", 2);
+    let back = told.next().expect("a line");
+    assert!(back.ends_with(" the daemon's store is back"), "{back}");
+    assert_eq!(json(lines.next())["what"], "store_back");
+    daemon.verb(Some(&lead), &["answer", &id, "yes"]).ends(0);
+    waits.see("answered by lead");
+    assert!(told.next().expect("a line").contains("answered by lead: yes"));
+    assert_eq!(json(lines.next())["what"], "left");
+    waits.ends(0);
+    listens.ends(0);
+    for mut child in [people, programs] {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
 }
 
 async fn until(

@@ -81,6 +81,7 @@ async fn watch(world: Arc<World>, client: Client, id: String, from: Option<u64>,
                         after = Some(event.revision);
                     }
                     Ok(Watched::Reconnecting) => world.book().counts.resumed += 1,
+                    Ok(Watched::Stale | Watched::Current) => {}
                     Ok(Watched::End) => return true,
                     Err(error) => {
                         world.book().broken(CHECK, &format!("{id}: {error:?}"));

@@ -172,6 +172,9 @@ fn what_is_left_over_is_caught() {
     let sleeps = "async fn f() { tokio::time::sleep(BRIEFLY).await; }";
     passes("src/engine/timer.rs", sleeps);
     caught("tests/all/rules.rs", sleeps);
+    let until = "async fn f() { tokio::time::sleep_until(due).await; }";
+    caught("tests/all/rules.rs", until);
+    passes("tests/sim/world.rs", until);
     caught("src/engine/tests.rs", sleeps);
     caught("src/engine/timer.rs", &format!("#[cfg(test)]\nmod tests {{\n{sleeps}\n}}"));
 }

@@ -264,7 +264,7 @@ impl<'a> Dialog<'a> {
 async fn news(client: &Client, shown: &v1::Ask) -> Result<v1::Ask, Failure> {
     let mut watch = client.watch_ask(&shown.id, Some(shown.revision));
     while let Some(item) = watch.next().await.transpose()? {
-        if matches!(item, Watched::Reconnecting) {
+        if matches!(item, Watched::Reconnecting | Watched::Stale | Watched::Current) {
             continue;
         }
         let now = context::read(client, &shown.id).await?;

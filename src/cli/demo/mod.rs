@@ -154,7 +154,7 @@ impl Story {
                 let now = match item? {
                     Watched::Ask(ask) => Some(*ask),
                     Watched::Event(event) => event.ask,
-                    Watched::Reconnecting => None,
+                    Watched::Reconnecting | Watched::Stale | Watched::Current => None,
                     Watched::End => break,
                 };
                 if now.is_some_and(|now| wanted(&now)) {

@@ -31,7 +31,7 @@ pub(super) async fn follow(
         known: BTreeMap::new(),
         settled: VecDeque::new(),
     };
-    let (mut lost, mut is_begun) = (0_usize, false);
+    let (mut lost, mut is_begun, mut is_stale) = (0_usize, false, false);
     while let Some(message) = watch.next().await.transpose()? {
         match message {
             None => {
@@ -39,6 +39,12 @@ pub(super) async fn follow(
                 away(lost, out)?;
             }
             Some(_) => back(std::mem::take(&mut lost), out)?,
+        }
+        if let Some(message) = &message {
+            let stale = matches!(message, Message::Idle(idle) if idle.stale);
+            if std::mem::replace(&mut is_stale, stale) != stale {
+                store(stale, out)?;
+            }
         }
         let may_ring = bell && is_begun;
         match message {
@@ -80,6 +86,17 @@ fn away(lost: usize, out: &mut Out) -> Result<(), Failure> {
 
 fn back(lost: usize, out: &mut Out) -> Result<(), Failure> {
     if lost >= AWAY { say("back", "the daemon is back", out) } else { Ok(()) }
+}
+
+/// Says that the daemon's store is away, or back: the daemon is there, and knows nothing new meanwhile.
+fn store(is_away: bool, out: &mut Out) -> Result<(), Failure> {
+    match is_away {
+        true => {
+            let line = "the daemon's store is away; what comes meanwhile is told when it is back";
+            say("store_away", line, out)
+        }
+        false => say("store_back", "the daemon's store is back", out),
+    }
 }
 
 /// Something about no ask.

@@ -25,7 +25,7 @@ Examples:
 With --wait it ends with 0 when something waits on you, with 5 when the time is up. An ask that awaits
 its asker's reply is listed and does not count. --watch takes --asker, --tree, --text, --waiting-on and
 --since, and none of the others: it tells of what is open. It says when the daemon is away, and when it
-is back.";
+is back; and so of its store.";
 
 /// Which asks, and whether to wait for one.
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
     // The first look is not patient: a daemon that is away is never an empty inbox.
     let mut asks = context.client.find_asks(scope, filter).await?;
     if let (false, Some(limit)) = (asks.iter().any(counts), args.wait) {
-        asks = match timeout(limit, first(&context.patient(), scope)).await {
+        asks = match timeout(limit, first(&context.patient(), scope, out)).await {
             Ok(asks) => asks?,
             Err(_) => context.client.list_asks(scope).await?,
         };
@@ -214,10 +214,18 @@ fn counts(ask: &v1::Ask) -> bool {
 }
 
 /// The asks as soon as one counts. The watch only says when to look.
-async fn first(client: &Client, scope: v1::AskScope) -> Result<Vec<v1::Ask>, Failure> {
+async fn first(client: &Client, scope: v1::AskScope, out: &Out) -> Result<Vec<v1::Ask>, Failure> {
     use v1::watch_inbox_response::Message;
     let mut watch = client.watch_inbox(scope);
+    let mut is_stale = false;
     while let Some(message) = watch.next().await.transpose()? {
+        let stale = matches!(&message, Message::Idle(idle) if idle.stale);
+        if std::mem::replace(&mut is_stale, stale) != stale {
+            out.note(match stale {
+                true => "the daemon's store is away; still waiting",
+                false => "the daemon's store is back",
+            });
+        }
         let total = match message {
             Message::Snapshot(snapshot) => snapshot.total,
             Message::Change(change) => change.total,

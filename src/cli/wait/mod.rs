@@ -139,8 +139,10 @@ async fn next(
                 }
                 Some(Watched::Event(_)) if progress.is_seen() => {
                     ask = context::read(client, &ask.id).await?;
-                    progress.tell(&ask);
+                    progress.back(&ask);
                 }
+                Some(Watched::Stale) => progress.stale(),
+                Some(Watched::Current) => progress.back(&ask),
                 Some(Watched::Ask(_) | Watched::Event(_) | Watched::Reconnecting) => {}
                 None => {
                     let message = "the watch ended and the ask did not; wait again";

@@ -16,7 +16,7 @@ pub(super) struct Progress {
     line: Option<Line>,
     you: Option<String>,
     tick: tokio::time::Interval,
-    /// Since when the daemon is away, as it was told.
+    /// Since when the daemon is away, or its store, as it was told.
     away: Option<String>,
     /// What was told last, without its times.
     told: String,
@@ -61,12 +61,21 @@ impl Progress {
 
     /// Tells that the daemon is away, since now where it was not before.
     pub fn away(&mut self) {
+        self.since("daemon", "trying again");
+    }
+
+    /// Tells that the daemon's store is away, which it takes up again by itself.
+    pub fn stale(&mut self) {
+        self.since("the daemon's store", "still waiting");
+    }
+
+    fn since(&mut self, who: &str, then: &str) {
         let since = self.away.get_or_insert_with(|| human::clock(human::now()));
-        let line = format!("daemon away since {since}, trying again");
+        let line = format!("{who} away since {since}, {then}");
         self.put(&line, line.clone());
     }
 
-    /// The daemon is there again, and the ask stands so.
+    /// The daemon is there again, or its store, and the ask stands so.
     pub fn back(&mut self, ask: &v1::Ask) {
         self.away = None;
         self.tell(ask);

@@ -13,8 +13,22 @@ use sha2::{Digest, Sha256};
 pub(super) const ASK: i16 = 1;
 /// The number of sessions.
 pub(super) const SESSION: i16 = 2;
+/// The number of works.
+pub(super) const WORK: i16 = 3;
+/// The number of tickets.
+pub(super) const TICKET: i16 = 4;
+/// The number of tokens.
+pub(super) const TOKEN: i16 = 5;
 /// The number of receipts.
 pub(super) const RECEIPT: i16 = 6;
+/// The number of the asks that works filed last with some content.
+pub(super) const TWIN: i16 = 7;
+/// The number of standing noes.
+pub(super) const STANDING_NO: i16 = 8;
+/// The number of rosters.
+pub(super) const ROSTER: i16 = 9;
+/// The number of the clock's mark.
+pub(super) const CLOCK: i16 = 10;
 
 /// Stands between the names of lists. None has it: a name is one line.
 const BETWEEN: &str = "\n";
@@ -24,17 +38,17 @@ pub(super) fn name_of(key: &Key) -> (i16, Vec<u8>) {
     match key {
         Key::Ask(id) => (ASK, id.to_bytes().to_vec()),
         Key::Session(id) => (SESSION, id.to_bytes().to_vec()),
-        Key::Work(id) => (3, id.to_bytes().to_vec()),
-        Key::Ticket(secret) => (4, secret.to_bytes().to_vec()),
-        Key::Token(secret) => (5, secret.to_bytes().to_vec()),
+        Key::Work(id) => (WORK, id.to_bytes().to_vec()),
+        Key::Ticket(secret) => (TICKET, secret.to_bytes().to_vec()),
+        Key::Token(secret) => (TOKEN, secret.to_bytes().to_vec()),
         // A request id is visible text, and so has no zero in it.
         Key::Receipt(key) => {
             (RECEIPT, [key.request.as_str().as_bytes(), &[0], key.caller.as_bytes()].concat())
         }
-        Key::Twin(key) => (7, content(key)),
-        Key::StandingNo(key) => (8, content(key)),
-        Key::Roster(namespace) => (9, namespace.as_str().as_bytes().to_vec()),
-        Key::Clock => (10, Vec::new()),
+        Key::Twin(key) => (TWIN, content(key)),
+        Key::StandingNo(key) => (STANDING_NO, content(key)),
+        Key::Roster(namespace) => (ROSTER, namespace.as_str().as_bytes().to_vec()),
+        Key::Clock => (CLOCK, Vec::new()),
     }
 }
 
@@ -76,6 +90,7 @@ pub(super) fn names_of(attached: &[Attached]) -> (Vec<i16>, Vec<Vec<u8>>) {
     let name = |one: &Attached| match one {
         Attached::Session(id) => (1, id.to_bytes().to_vec()),
         Attached::Host(namespace, host) => (2, format!("{namespace}{BETWEEN}{host}").into_bytes()),
+        Attached::Asker(id) => (3, id.to_bytes().to_vec()),
     };
     attached.iter().map(name).unzip()
 }

@@ -32,7 +32,7 @@ use self::read::{ask, column, id, record};
 use self::write::{COMMIT, Call, DONE, HELD};
 use super::chance::{random, random_name};
 use super::index::spelled_between;
-use super::share::{Here, Present, Share};
+use super::share::{Attached, Here, Present, Share};
 use super::snapshot::Snapshot;
 use super::{
     Batch, Committed, Due, Fault, Heard, Key, Listed, Listing, ReceiptKey, Record, Scope,
@@ -310,6 +310,12 @@ impl Store for Postgres {
         let values: [&(dyn ToSql + Sync); 3] = [&list, &layout::buckets(share), &SEEN_WITHIN];
         let rows = self.read(read::UNHELD, &values).await?;
         rows.iter().map(|row| Ok(SessionId::from_bytes(id(row, 0)?))).collect()
+    }
+
+    async fn is_attached(&self, one: &Attached) -> Result<bool, Fault> {
+        let (kinds, names) = layout::names_of(std::slice::from_ref(one));
+        let rows = self.read(read::ATTACHED, &[&kinds[0], &names[0], &SEEN_WITHIN]).await?;
+        rows.first().map_or(Ok(false), |row| column(row, 0))
     }
 
     async fn leave(&self) {

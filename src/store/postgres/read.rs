@@ -1,6 +1,8 @@
 //! Reading: the statements, each one moment's, and what their rows say.
 
-use super::layout::{ASK, SESSION, time_of};
+use super::layout::{
+    ASK, CLOCK, RECEIPT, ROSTER, SESSION, STANDING_NO, TICKET, TOKEN, TWIN, WORK, time_of,
+};
 use super::trouble::fault;
 use crate::ask::{Ask, AskId, Event, SessionId, Timestamp};
 use crate::store::record::{damaged, decode, fold_history};
@@ -70,6 +72,11 @@ pub(super) const UNHELD: &str = "select p.key from askway.places p where p.list 
      join askway.replicas r on r.name = a.replica where a.kind = 1 and a.name = p.key \
      and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
 
+/// Whether something of a kind is attached to anybody seen in so many milliseconds.
+pub(super) const ATTACHED: &str = "select exists (select from askway.attached a \
+     join askway.replicas r on r.name = a.replica where a.kind = $1::int2 and a.name = $2::bytea \
+     and r.seen > (extract(epoch from clock_timestamp()) * 1000)::int8 - $3::int8)";
+
 /// Says that one is here no more, with all that was attached to it.
 pub(super) const LEAVE: &str = "with gone as (delete from askway.attached where replica = $1::text) \
      delete from askway.replicas where name = $1::text";
@@ -133,11 +140,16 @@ fn events(row: &Row, at: usize, name: &str) -> Result<Vec<Event>, Fault> {
 
 /// An ask, folded from its whole history. Its row says at which revision it must be.
 pub(super) fn ask(row: &Row, id: AskId, revision: usize) -> Result<Arc<Ask>, Fault> {
+    history(row, id, revision).map(|(ask, _)| Arc::new(ask))
+}
+
+/// The same, and the history.
+fn history(row: &Row, id: AskId, revision: usize) -> Result<(Ask, Vec<Event>), Fault> {
     let name = format!("the history of {id}");
-    let ask = fold_history(id, &events(row, revision + 2, &name)?)?;
+    let events = events(row, revision + 2, &name)?;
     let kept: i64 = column(row, revision)?;
-    let whole = ask.filter(|ask| i64::try_from(ask.revision) == Ok(kept));
-    whole.map(Arc::new).ok_or_else(|| damaged(&name, "it ends too early"))
+    let ask = fold_history(id, &events)?.filter(|ask| i64::try_from(ask.revision) == Ok(kept));
+    Ok((ask.ok_or_else(|| damaged(&name, "it ends too early"))?, events))
 }
 
 /// The record of a key, from the columns revision, body and events.
@@ -176,19 +188,18 @@ pub(super) fn saved(row: &Row) -> Result<Saved, Fault> {
     Ok(match kind {
         ASK => {
             let id = AskId::from_bytes(id(row, 1)?);
-            // Also looks whether it is whole.
-            ask(row, id, 2)?;
-            Saved::Ask { id, events: events(row, 4, &format!("an event of {id}"))? }
+            // Folded, to see that it is whole.
+            Saved::Ask { id, events: history(row, id, 2)?.1 }
         }
         SESSION => Saved::Session(read(row, body, "a session")?),
-        3 => Saved::Work(read(row, body, "a work")?),
-        4 => Saved::Ticket(read(row, body, "a ticket")?),
-        5 => Saved::Token(read(row, body, "a token")?),
-        6 => Saved::Receipt(read(row, body, "a receipt")?),
-        7 => Saved::Twin(read(row, body, "which ask a work filed")?),
-        8 => Saved::StandingNo(read(row, body, "a decline")?),
-        9 => Saved::Roster(read(row, body, "a roster")?),
-        10 => Saved::Clock(read(row, body, "the clock's mark")?),
+        WORK => Saved::Work(read(row, body, "a work")?),
+        TICKET => Saved::Ticket(read(row, body, "a ticket")?),
+        TOKEN => Saved::Token(read(row, body, "a token")?),
+        RECEIPT => Saved::Receipt(read(row, body, "a receipt")?),
+        TWIN => Saved::Twin(read(row, body, "which ask a work filed")?),
+        STANDING_NO => Saved::StandingNo(read(row, body, "a decline")?),
+        ROSTER => Saved::Roster(read(row, body, "a roster")?),
+        CLOCK => Saved::Clock(read(row, body, "the clock's mark")?),
         other => return Err(damaged("a record", format!("its kind is {other}"))),
     })
 }

@@ -6,7 +6,7 @@ use crate::ask::AskId;
 use crate::store::index::Row;
 use crate::store::record::encode;
 use crate::store::{Batch, Change, Fault, Key, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::types::ToSql;
 
 /// The call.
@@ -65,14 +65,13 @@ impl Call {
             call.mark = Some(encode(mark)?);
             call.mark_time = Some(millis(mark.service));
         }
+        let touched: Vec<_> = batch.changes.iter().map(touched).collect();
         // Every lock, in the order of their names, which is the same for everybody.
-        let mut locks: BTreeMap<Name, bool> = BTreeMap::new();
-        for change in &batch.changes {
-            for (key, writes) in touched(change) {
-                *locks.entry(name_of(&key)).or_default() |= writes;
-            }
+        let mut locks: BTreeMap<&Name, bool> = BTreeMap::new();
+        for (name, touch) in touched.iter().flatten() {
+            *locks.entry(name).or_default() |= touch.writes;
         }
-        let mut numbers: BTreeMap<Name, i32> = BTreeMap::new();
+        let mut numbers: BTreeMap<&Name, i32> = BTreeMap::new();
         for (place, (name, writes)) in (1..).zip(locks) {
             call.lock_kinds.push(name.0);
             call.lock_keys.push(name.1.clone());
@@ -80,7 +79,13 @@ impl Call {
             call.lock_writes.push(writes);
             numbers.insert(name, place);
         }
-        for (place, change) in (1..).zip(&batch.changes) {
+        for (place, (change, touched)) in (1..).zip(batch.changes.iter().zip(&touched)) {
+            // Everything is checked before anything is written, so that nothing of it has to be taken back.
+            for (name, touch) in touched {
+                for op in touch.checks() {
+                    call.push(place, numbers[name], op);
+                }
+            }
             for (key, op) in operations(change)? {
                 call.push(place, numbers[&name_of(&key)], op);
             }
@@ -121,37 +126,53 @@ impl Call {
     }
 }
 
-/// The records a change touches, and whether it writes them.
-fn touched(change: &Change) -> impl Iterator<Item = (Key, bool)> + '_ {
-    let read = change.expects.iter().map(|(key, _)| (key.clone(), false));
-    let told = change.events.iter().map(|(ask, _)| (Key::Ask(*ask), true));
-    let written = change.writes.iter().map(|record| (record.key(), true));
-    let removed = change.removes.iter().map(|key| (key.clone(), true));
-    read.chain(told).chain(written).chain(removed)
+/// What a change has to do with one record.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Touch {
+    writes: bool,
+    /// The revisions it must have; more than one where no record can have them.
+    expected: BTreeSet<i64>,
 }
 
-/// What is done for a change: everything is checked before anything is written, so that nothing of it
-/// has to be taken back.
-fn operations(change: &Change) -> Result<Vec<(Key, Op)>, Fault> {
-    let mut ops: Vec<(Key, Op)> = Vec::new();
-    // Whatever is touched may be somebody else's now, also where no revision is expected.
-    for (key, _) in touched(change) {
-        ops.push((key, Op { op: CHECK, ..Op::default() }));
+impl Touch {
+    /// Whatever is touched may be somebody else's now, also where no revision is expected.
+    fn checks(&self) -> Vec<Op> {
+        let check = |revision| Op { op: CHECK, revision, ..Op::default() };
+        match self.expected.is_empty() {
+            true => vec![check(None)],
+            false => self.expected.iter().map(|revision| check(Some(*revision))).collect(),
+        }
     }
+}
+
+/// The records that a change touches.
+fn touched(change: &Change) -> BTreeMap<Name, Touch> {
+    let mut all: BTreeMap<Name, Touch> = BTreeMap::new();
     for (key, expected) in &change.expects {
-        ops.push((key.clone(), check(number(*expected))));
+        all.entry(name_of(key)).or_default().expected.insert(number(*expected));
     }
     // Events go on where the history ends: the first says where, the others follow it.
     let mut ends: BTreeMap<AskId, u64> = BTreeMap::new();
     for (ask, event) in &change.events {
-        let goes_on = match ends.insert(*ask, event.revision) {
-            None => check(number(event.revision) - 1),
-            Some(end) if end + 1 == event.revision => continue,
+        let touch = all.entry(name_of(&Key::Ask(*ask))).or_default();
+        touch.writes = true;
+        match ends.insert(*ask, event.revision) {
+            None => drop(touch.expected.insert(number(event.revision) - 1)),
+            Some(end) if end + 1 == event.revision => {}
             // No record has this revision.
-            Some(_) => check(-1),
-        };
-        ops.push((Key::Ask(*ask), goes_on));
+            Some(_) => drop(touch.expected.insert(-1)),
+        }
     }
+    let written = change.writes.iter().map(Record::key).chain(change.removes.iter().cloned());
+    for key in written {
+        all.entry(name_of(&key)).or_default().writes = true;
+    }
+    all
+}
+
+/// What is done for a change, once all it touches was checked.
+fn operations(change: &Change) -> Result<Vec<(Key, Op)>, Fault> {
+    let mut ops: Vec<(Key, Op)> = Vec::new();
     for (ask, event) in &change.events {
         let (revision, body) = (Some(number(event.revision)), Some(encode(event)?));
         ops.push((Key::Ask(*ask), Op { op: EVENT, revision, body, ..Op::default() }));
@@ -163,10 +184,6 @@ fn operations(change: &Change) -> Result<Vec<(Key, Op)>, Fault> {
         ops.push((key.clone(), Op { op: REMOVE, ..Op::default() }));
     }
     Ok(ops)
-}
-
-fn check(revision: i64) -> Op {
-    Op { op: CHECK, revision: Some(revision), ..Op::default() }
 }
 
 fn put(record: &Record) -> Result<Op, Fault> {
@@ -196,4 +213,26 @@ fn put(record: &Record) -> Result<Op, Fault> {
         Record::Roster(roster) => encode(roster),
     };
     Ok(Op { body: Some(body?), ..op })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite;
+
+    #[test]
+    fn each_record_of_a_change_is_checked_once() {
+        let record = Record::Session(suite::session(1).into());
+        let (read, key) = (Record::Twin(suite::twin(1).into()), record.key());
+        let change = Change {
+            expects: vec![(key.clone(), 3), (read.key(), 0)],
+            writes: vec![record, Record::Token(suite::token(1).into())],
+            ..Change::default()
+        };
+        let call = Call::of(&Batch { changes: vec![change], mark: None }).unwrap();
+        assert_eq!(call.ops, [CHECK, CHECK, CHECK, PUT, PUT]);
+        assert_eq!(call.revisions[..3], [Some(3), None, Some(0)], "in the order of their names");
+        assert_eq!(call.op_locks[..3], [1, 2, 3]);
+        assert_eq!(call.lock_writes, [true, true, false]);
+    }
 }

@@ -3,7 +3,7 @@
 use super::cluster::{Cluster, name_of};
 use super::replica;
 use crate::bench::*;
-use askway::service::{AskScope, InboxMessage};
+use askway::service::{AskScope, InboxMessage, Presence};
 use askway::session::{Manner, Session};
 use askway::store::Store;
 use std::sync::Arc;
@@ -112,6 +112,52 @@ async fn what_a_dead_replica_held_is_not_held() {
     })
     .await;
     one.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rule_12_an_asker_that_watches_at_one_replica_is_live_at_all_while_that_is_there() {
+    let url = Cluster::shared().database("t");
+    let (one, other) = (replica(&url, 1).await, replica(&url, 2).await);
+    let (_, worker) = one.pair().await;
+    let ask = one.ask(&worker, "which store?").await;
+    let is = async |wanted| {
+        let id = ask.id.to_string();
+        eventually(async || other.service.get(&other.owner, &id).await.unwrap().1 == wanted).await;
+    };
+    is(Presence::Parked).await;
+    let watch = one.service.watch_ask(&worker.caller, ask.id, None).await.unwrap();
+    let deliveries = one.service.watch_deliveries(&worker.caller).await.unwrap();
+    is(Presence::Live).await;
+    let said = other.service.say(&other.owner, fresh(), ask.id, "hm".into()).await.unwrap();
+    assert_eq!(said.asker, Some(Presence::Live), "whoever speaks is told");
+    drop(watch);
+    // It looks at something else still.
+    assert_eq!(attached(&url), "1");
+    drop(deliveries);
+    is(Presence::Parked).await;
+    let watch = one.service.watch_ask(&worker.caller, ask.id, None).await.unwrap();
+    is(Presence::Live).await;
+    let answered = other.answer(&ask).await.unwrap();
+    assert_eq!(answered.asker, Some(Presence::Live), "whose watch this has ended");
+    drop(watch);
+    // One that is gone without a word says nothing of its askers.
+    let _watch = one.service.watch_deliveries(&worker.caller).await.unwrap();
+    is(Presence::Live).await;
+    let first = names(&url).into_iter().find(|name| attached_to(&url, name) > 0).unwrap();
+    one.service.shutdown();
+    eventually(async || {
+        forget(&url, &first);
+        let (_, presence) = other.service.get(&other.owner, &ask.id.to_string()).await.unwrap();
+        presence == Presence::Parked
+    })
+    .await;
+    one.stop().await;
+    other.stop().await;
+}
+
+fn attached_to(url: &str, replica: &str) -> u64 {
+    let sql = format!("select count(*) from askway.attached where replica = '{replica}'");
+    Cluster::shared().sql(name_of(url), &sql).parse().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,8 +14,12 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
+/// Five seconds are promised; three times as long for a machine that is busy with other things. It is shorter
+/// than a statement may take: it is the silence that is noticed.
+pub const NOTICED: Duration = Duration::from_secs(15);
+
 /// The database of a URL, by these addresses.
-fn by(url: &str, addresses: &[SocketAddr]) -> String {
+pub fn by(url: &str, addresses: &[SocketAddr]) -> String {
     let name = super::name_of(url);
     let hosts: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
     format!("postgres://askway@{}/{name}", hosts.join(","))
@@ -36,8 +40,7 @@ async fn a_database_that_goes_silent_is_noticed_and_the_next_connection_is_good(
     let request = fresh();
     let answer =
         || bench.service.answer_agent(&lead.caller, request.clone(), ask.id, ask.digest, yes());
-    // Shorter than a statement may take: it is the silence that is noticed.
-    let away = timeout(Duration::from_secs(25), answer()).await.expect("it is noticed");
+    let away = timeout(NOTICED, answer()).await.expect("it is noticed");
     if let Err(error) = away {
         let is_away = matches!(error, Error::Unavailable(Reason::StoreUnavailable, ..));
         assert!(is_away, "{error:?}");
@@ -58,7 +61,8 @@ async fn a_silent_host_holds_up_nobody_who_waits_for_another() {
     // One after another, the second would never be asked: the first one's silence ends the try.
     let store = opened(&by(&url, &all)).await;
     assert_eq!(store.load(&[Key::Clock]).await, Ok(vec![None]));
-    drop(silent);
+    // It was tried as well, and is not done with yet.
+    timeout(PATIENCE, silent.accept()).await.expect("all are tried at once").unwrap();
 }
 
 /// A primary that becomes one that is only read from is left, also by those who only read: what they see
@@ -106,7 +110,7 @@ async fn a_hundred_callers_of_a_database_that_is_away_wait_as_long_as_one() {
     let store = opened(&by(&url, &[line.port])).await;
     let number = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     // From now on nobody is let in, and nobody is told.
-    line.deaf.cancel();
+    line.deafen();
     line.cut();
     let callers = (0..100).map(|_| {
         let (store, number) = (store.clone(), number.clone());

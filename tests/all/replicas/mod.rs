@@ -6,6 +6,7 @@ mod held;
 mod killed;
 mod looks;
 mod lost;
+mod parted;
 mod shared_out;
 mod tls;
 
@@ -177,6 +178,16 @@ async fn an_absence_that_was_only_read_is_guarded() {
         );
         let both = first == Committed::Done && second == Committed::Done;
         assert!(!both, "both were kept: {number}");
+        if first == second {
+            // Each was in the way of the other: whoever tries again alone is not.
+            assert_eq!(suite::commit(&*stores[0], rests_on(&twin, &no)).await, Committed::Done);
+        }
+        let keys = [twin.key(), no.key()];
+        let found = stores[1].load(&keys).await.unwrap();
+        assert_eq!(found.iter().flatten().count(), 1, "one of the two is there: {found:?}");
+        // And stays so, whoever comes later.
+        assert_eq!(suite::commit(&*stores[1], rests_on(&twin, &no)).await, Committed::Conflict);
+        assert_eq!(suite::commit(&*stores[1], rests_on(&no, &twin)).await, Committed::Conflict);
     }
 }
 

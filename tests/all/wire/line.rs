@@ -3,10 +3,12 @@
 use askway::client::{Address, Client};
 use askway::session::Secret;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// A line to the daemon that a test can cut, refuse and hold up.
@@ -14,8 +16,12 @@ pub struct Line {
     pub port: SocketAddr,
     /// What may be done to the connections there are.
     connections: Mutex<Connections>,
-    /// Connections are taken from now on, and nothing else is done with them.
-    pub deaf: CancellationToken,
+    /// Connections are taken, and nothing else is done with them.
+    deaf: AtomicBool,
+    /// Nothing gets through, either way, and nobody is told; what was on its way comes later.
+    parted: watch::Sender<bool>,
+    /// What clients have said, where that is noted.
+    said: Mutex<Option<Vec<u8>>>,
     /// How many connections more are closed as soon as they are made.
     pub refuse: AtomicUsize,
 }
@@ -35,7 +41,9 @@ impl Line {
         let line = Arc::new(Self {
             port: listener.local_addr().unwrap(),
             connections: Mutex::default(),
-            deaf: CancellationToken::new(),
+            deaf: AtomicBool::new(false),
+            parted: watch::Sender::new(false),
+            said: Mutex::default(),
             refuse: AtomicUsize::new(0),
         });
         let carrying = line.clone();
@@ -43,7 +51,7 @@ impl Line {
             let mut unheard = Vec::new();
             loop {
                 let (client, _) = listener.accept().await.unwrap();
-                if carrying.deaf.is_cancelled() {
+                if carrying.deaf.load(Ordering::SeqCst) {
                     unheard.push(client);
                     continue;
                 }
@@ -54,7 +62,8 @@ impl Line {
                 }
                 let connections = carrying.connections.lock().unwrap().clone();
                 let cut = connections.cut.clone();
-                tokio::spawn(cut.run_until_cancelled_owned(carry(client, daemon, connections)));
+                let carried = carry(carrying.clone(), client, daemon, connections);
+                tokio::spawn(cut.run_until_cancelled_owned(carried));
             }
         });
         line
@@ -74,32 +83,79 @@ impl Line {
         std::mem::take(&mut *self.connections.lock().unwrap()).cut.cancel();
     }
 
+    /// Connections are taken from now on, and nothing else is done with them.
+    pub fn deafen(&self) {
+        self.deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Nothing gets through from now on, also of connections that are made only then, and nobody is told.
+    pub fn part(&self) {
+        self.parted.send_replace(true);
+    }
+
+    /// Everything gets through again, and what was on its way does now.
+    pub fn heal(&self) {
+        self.parted.send_replace(false);
+    }
+
+    async fn is_whole(&self) {
+        // The sender is in here.
+        let _ = self.parted.subscribe().wait_for(|parted| !parted).await;
+    }
+
+    /// Notes what clients say from now on.
+    pub fn note(&self) {
+        *self.said.lock().unwrap() = Some(Vec::new());
+    }
+
+    /// What they have said since.
+    pub fn said(&self) -> String {
+        let said = self.said.lock().unwrap();
+        String::from_utf8_lossy(said.as_deref().unwrap_or_default()).into_owned()
+    }
+
     pub fn client(&self, token: &Secret) -> Client {
         let address = Address::Http(format!("http://{}", self.port));
         Client::new(address, Some(token.clone()))
     }
 }
 
-async fn carry(client: TcpStream, daemon: SocketAddr, connections: Connections) {
+async fn carry(line: Arc<Line>, client: TcpStream, daemon: SocketAddr, connections: Connections) {
     let Connections { mute, silence, .. } = connections;
+    // Whoever connects meanwhile is heard of later.
+    line.is_whole().await;
     let daemon = TcpStream::connect(daemon).await.unwrap();
-    let (mut from_client, mut to_client) = client.into_split();
-    let (mut from_daemon, mut to_daemon) = daemon.into_split();
-    let down = async {
-        let mut bytes = vec![0; 16 << 10];
-        while let Ok(count @ 1..) = from_daemon.read(&mut bytes).await {
-            if mute.is_cancelled() {
-                std::future::pending::<()>().await;
-            }
-            if to_client.write_all(&bytes[..count]).await.is_err() {
-                break;
-            }
-        }
-    };
+    let (from_client, to_client) = client.into_split();
+    let (from_daemon, to_daemon) = daemon.into_split();
     // Whichever side ends, the other does.
     tokio::select! {
-        () = down => {}
-        _ = copy(&mut from_client, &mut to_daemon) => {}
+        () = pass_on(&line, from_daemon, to_client, Some(&mute)) => {}
+        () = pass_on(&line, from_client, to_daemon, None) => {}
         () = silence.cancelled() => std::future::pending().await,
+    }
+}
+
+/// One way; what the daemon says goes by `mute`.
+async fn pass_on(
+    line: &Line,
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mute: Option<&CancellationToken>,
+) {
+    let mut bytes = vec![0; 16 << 10];
+    loop {
+        let read = from.read(&mut bytes).await;
+        // An end is on its way like any word.
+        line.is_whole().await;
+        let Ok(count @ 1..) = read else { break };
+        if let (None, Some(said)) = (mute, &mut *line.said.lock().unwrap()) {
+            said.extend_from_slice(&bytes[..count]);
+        }
+        if mute.is_some_and(CancellationToken::is_cancelled) {
+            std::future::pending::<()>().await;
+        }
+        if to.write_all(&bytes[..count]).await.is_err() {
+            break;
+        }
     }
 }

@@ -36,6 +36,7 @@ async fn waiter(
                     reached.send_modify(|all| *all += 1);
                 }
                 Watched::Reconnecting => lost += 1,
+                Watched::Stale | Watched::Current => {}
                 Watched::End => return (seen, lost),
                 Watched::Ask(again) => panic!("{again:?} was seen before"),
             }
@@ -227,7 +228,7 @@ async fn last_seen(client: &Client, ask_id: &str) -> v1::Outcome {
         let ask = match watch.next().await.expect("cut off is not the end").unwrap() {
             Watched::Ask(ask) => Some(*ask),
             Watched::Event(event) => event.ask,
-            Watched::Reconnecting => None,
+            Watched::Reconnecting | Watched::Stale | Watched::Current => None,
             Watched::End => break,
         };
         outcomes.extend(ask.and_then(|ask| ask.outcome));
