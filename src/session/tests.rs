@@ -491,3 +491,20 @@ fn facts_of_a_route_are_asked_for_sessions_and_counted_for_people() {
     assert_eq!(found, Ok(vec![Some(Idle::Paused), Some(Idle::EmptyGroup), None]));
     assert_eq!(idle_hops(&route, |_| Err("no store")), Err("no store"));
 }
+
+#[test]
+fn a_token_is_good_until_it_is_replaced_revoked_or_over() {
+    let owner = Principal::Person(PersonName::owner());
+    let token = Token::new(hash(TOKEN), Namespace::default(), owner);
+    assert_eq!(token.fit(now().time), Ok(()));
+    let second = Span::from_millis(1);
+    let until = Token { expire_time: Some(now().time + second), ..token.clone() };
+    assert_eq!(until.fit(now().time), Ok(()));
+    assert_eq!(until.fit(now().time + second), Err(Unfit::Expired), "from its time on");
+    assert_eq!(Token { void: true, ..until.clone() }.fit(now().time), Err(Unfit::Void));
+    let revoked = until.revoked(now().time);
+    assert_eq!(revoked.fit(now().time + second + second), Err(Unfit::Revoked), "whatever else is so");
+    assert!(revoked.void && revoked.revision == until.revision + 1);
+    assert_eq!(revoked.revoke_time, Some(now().time));
+    assert_eq!(revoked.revoked(START).revoke_time, Some(now().time), "it was, and stays so");
+}

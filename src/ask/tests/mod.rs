@@ -2,8 +2,10 @@
 //! by their numbers, `expiry` when an asker's deadline does what, `once` the same question again,
 //! `routes` who is asked in turn, `notices` what
 //! people are told and when, `follow_up` what the asker is told, `cases` what went wrong
-//! elsewhere, `properties` histories nobody thought of, `model` the rules a second time.
+//! elsewhere, `properties` histories nobody thought of, `model` the rules a second time, `reads` what an
+//! ask says of itself, `bounds` how long and how many.
 
+mod bounds;
 mod cases;
 mod expiry;
 mod follow_up;
@@ -12,6 +14,7 @@ mod model;
 mod notices;
 mod once;
 mod properties;
+mod reads;
 mod routes;
 mod rules;
 mod table;
