@@ -503,7 +503,11 @@ fn a_token_is_good_until_it_is_replaced_revoked_or_over() {
     assert_eq!(until.fit(now().time + second), Err(Unfit::Expired), "from its time on");
     assert_eq!(Token { void: true, ..until.clone() }.fit(now().time), Err(Unfit::Void));
     let revoked = until.revoked(now().time);
-    assert_eq!(revoked.fit(now().time + second + second), Err(Unfit::Revoked), "whatever else is so");
+    assert_eq!(
+        revoked.fit(now().time + second + second),
+        Err(Unfit::Revoked),
+        "whatever else is so"
+    );
     assert!(revoked.void && revoked.revision == until.revision + 1);
     assert_eq!(revoked.revoke_time, Some(now().time));
     assert_eq!(revoked.revoked(START).revoke_time, Some(now().time), "it was, and stays so");
