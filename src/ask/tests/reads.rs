@@ -83,7 +83,7 @@ fn a_no_is_kept_for_as_long_as_it_binds_and_an_answer_is_not() {
     let mut policy = Policy::default();
     (policy.terms.keep, policy.terms.decline_stands) = (mins(60), mins(600));
     let owners = |ask: &Ask| answer(ask, "owner");
-    assert_eq!(keeps(policy.clone(), owners), mins(2 + 60));
+    assert_eq!(keeps(policy, owners), mins(2 + 60));
     assert_eq!(keeps(policy, |ask| decline(ask, "owner")), mins(1 + 600));
 }
 
