@@ -25,11 +25,12 @@ const GONE_WITHIN: Duration = Duration::from_millis(7_500);
 #[command(after_help = "\
 Each option also stands in the environment (ASKWAY_DATA, ASKWAY_SOCKET, ASKWAY_LISTEN,
 ASKWAY_LISTEN_NAMES, ASKWAY_TLS_CERT, ASKWAY_TLS_KEY, ASKWAY_TLS_CLIENT_CA, ASKWAY_ROUTE_TIMEOUT,
-ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_STORE, ASKWAY_NO_LISTEN, ASKWAY_LOG) and, but for the
-first, in askway.toml in the data folder, as socket, listen, listen_names, tls_cert, tls_key,
-tls_client_ca, route_timeout, person_window, decline_stands, keep, store and log. A flag wins over the
-environment, that over the file. The file also names routes and groups, as [route.NAME] and [group.NAME], what tells people
-that an ask waits on them, as [notify], and limits, as [limits].
+ASKWAY_PERSON_WINDOW, ASKWAY_DECLINE_STANDS, ASKWAY_KEEP, ASKWAY_STORE, ASKWAY_NO_LISTEN, ASKWAY_LOG)
+and, but for the first, in askway.toml in the data folder, as socket, listen, listen_names, tls_cert,
+tls_key, tls_client_ca, route_timeout, person_window, decline_stands, keep, store, no_listen and log. A
+flag wins over the environment, that over the file. The file also names routes and groups, as
+[route.NAME] and [group.NAME], what tells people that an ask waits on them, as [notify], and limits,
+as [limits].
 
 Examples:
   askway serve
