@@ -1,6 +1,7 @@
 //! `askway inbox --watch`: what comes, changes and leaves, a line each, for as long as somebody reads.
 //! Lines are only ever added, so that it works in a pipe and for who listens to a screen.
 
+use super::turned;
 use crate::ask::text::{brief, visible_line};
 use crate::cli::render::lay::cut;
 use crate::cli::render::{human, json};
@@ -40,11 +41,8 @@ pub(super) async fn follow(
             }
             Some(_) => back(std::mem::take(&mut lost), out)?,
         }
-        if let Some(message) = &message {
-            let stale = matches!(message, Message::Idle(idle) if idle.stale);
-            if std::mem::replace(&mut is_stale, stale) != stale {
-                store(stale, out)?;
-            }
+        if let Some(stale) = message.as_ref().and_then(|message| turned(&mut is_stale, message)) {
+            store(stale, out)?;
         }
         let may_ring = bell && is_begun;
         match message {

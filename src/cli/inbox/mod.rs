@@ -213,14 +213,20 @@ fn counts(ask: &v1::Ask) -> bool {
     !ask.awaiting_reply
 }
 
+/// Whether the daemon's store is away by this message, where that is news.
+fn turned(is_stale: &mut bool, message: &v1::watch_inbox_response::Message) -> Option<bool> {
+    use v1::watch_inbox_response::Message;
+    let stale = matches!(message, Message::Idle(idle) if idle.stale);
+    (std::mem::replace(is_stale, stale) != stale).then_some(stale)
+}
+
 /// The asks as soon as one counts. The watch only says when to look.
 async fn first(client: &Client, scope: v1::AskScope, out: &Out) -> Result<Vec<v1::Ask>, Failure> {
     use v1::watch_inbox_response::Message;
     let mut watch = client.watch_inbox(scope);
     let mut is_stale = false;
     while let Some(message) = watch.next().await.transpose()? {
-        let stale = matches!(&message, Message::Idle(idle) if idle.stale);
-        if std::mem::replace(&mut is_stale, stale) != stale {
+        if let Some(stale) = turned(&mut is_stale, &message) {
             out.note(match stale {
                 true => "the daemon's store is away; still waiting",
                 false => "the daemon's store is back",
