@@ -11,37 +11,28 @@
 mod callers;
 mod check;
 mod run;
+#[path = "../shared/seeds.rs"]
+mod seeds;
 mod store;
 mod watchers;
 mod world;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::collections::BTreeMap;
-use std::env;
-use std::process::{Command, ExitCode, Stdio};
+use seeds::{Called, Came, by_chance, called, seconds_now, set, twice};
+use std::process::ExitCode;
 use std::thread;
 
 /// What this test is called.
 const NAME: &str = "fleet_several_replicas_over_one_store_keep_their_promises";
-/// What a process is told that shall make one run.
-const ONE: &str = "one-run";
 /// Seeds of the short form.
 const SEEDS: u64 = 2;
 
 fn main() -> ExitCode {
-    let given: Vec<String> = env::args().skip(1).collect();
-    if let [mode, seed] = &given[..]
-        && mode == ONE
-    {
-        return one(seed.parse().expect("a seed"));
-    }
-    // `cargo test FILTER` and `cargo test -- --list` are about other tests.
-    let mut filters = given.iter().filter(|given| !given.is_empty() && !given.starts_with("--"));
-    let is_meant = filters.clone().next().is_none() || filters.any(|filter| NAME.contains(filter));
-    match is_meant && !given.iter().any(|given| given == "--list") {
-        true => many(),
-        false => ExitCode::SUCCESS,
+    match called(NAME) {
+        Called::One(seed) => one(seed),
+        Called::Many => many(),
+        Called::Nothing => ExitCode::SUCCESS,
     }
 }
 
@@ -63,13 +54,10 @@ fn size() -> (usize, usize) {
     (set("ASKWAY_REPLICAS").unwrap_or(3) as usize, set("ASKWAY_WAITERS").unwrap_or(1_000) as usize)
 }
 
-/// What a run came to, by name.
-type Came = BTreeMap<String, u64>;
-
 /// Runs the short form, or for as long as it is told; says what came of it.
 fn many() -> ExitCode {
     let (given, length) = (set("ASKWAY_SEED"), set("ASKWAY_SECONDS"));
-    let first = given.unwrap_or_else(|| getrandom::u64().expect("random numbers") >> 16);
+    let first = given.unwrap_or_else(by_chance);
     let begun = seconds_now();
     let (mut sum, mut seeds) = (Came::new(), 0);
     loop {
@@ -117,43 +105,4 @@ fn add(sum: &mut Came, came: &Came) {
             _ => *sum + count,
         };
     }
-}
-
-/// Runs a seed twice: what happened, or what is wrong.
-fn twice(seed: u64) -> Result<Came, String> {
-    let first = in_process(seed)?;
-    if first.get("violations") != Some(&0) {
-        return Err(format!("seed {seed} breaks a promise"));
-    }
-    let second = in_process(seed)?;
-    match first == second {
-        true => Ok(first),
-        false => Err(format!("seed {seed} came to two traces:\n{first:?}\n{second:?}")),
-    }
-}
-
-/// Runs a seed in a process of its own.
-fn in_process(seed: u64) -> Result<Came, String> {
-    let own = env::current_exe().map_err(|why| format!("no program to start: {why}"))?;
-    let made = Command::new(own).args([ONE, &seed.to_string()]).stderr(Stdio::inherit()).output();
-    let made = made.map_err(|why| format!("no run: {why}"))?;
-    let said = String::from_utf8_lossy(&made.stdout).into_owned();
-    if !made.status.success() {
-        return Err(format!("seed {seed} did not end: {said}"));
-    }
-    let read = |pair: &str| {
-        let (name, count) = pair.split_once('=')?;
-        Some((name.to_owned(), count.parse().ok()?))
-    };
-    said.split_whitespace().map(|pair| read(pair).ok_or_else(|| said.clone())).collect()
-}
-
-fn set(name: &str) -> Option<u64> {
-    let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a whole number")))
-}
-
-/// The system's clock, which no test sets.
-fn seconds_now() -> u64 {
-    rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_sec as u64
 }

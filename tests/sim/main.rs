@@ -22,13 +22,15 @@ mod many;
 mod network;
 mod people;
 mod run;
+#[path = "../shared/seeds.rs"]
+mod seeds;
 mod watchers;
 mod world;
 
 use askway::store::suite::Dice;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::env;
+use seeds::{Called, called};
 use std::process::ExitCode;
 use std::thread;
 
@@ -36,18 +38,10 @@ use std::thread;
 const NAME: &str = "sim_the_whole_service_keeps_its_promises_whatever_fails";
 
 fn main() -> ExitCode {
-    let given: Vec<String> = env::args().skip(1).collect();
-    if let [mode, seed] = &given[..]
-        && mode == many::ONE
-    {
-        return one(seed.parse().expect("a seed"));
-    }
-    // `cargo test FILTER` and `cargo test -- --list` are about other tests.
-    let mut filters = given.iter().filter(|given| !given.is_empty() && !given.starts_with("--"));
-    let is_meant = filters.clone().next().is_none() || filters.any(|filter| NAME.contains(filter));
-    match is_meant && !given.iter().any(|given| given == "--list") {
-        true => many::run(),
-        false => ExitCode::SUCCESS,
+    match called(NAME) {
+        Called::One(seed) => one(seed),
+        Called::Many => many::run(),
+        Called::Nothing => ExitCode::SUCCESS,
     }
 }
 

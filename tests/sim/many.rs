@@ -1,14 +1,10 @@
 //! Many runs: each seed twice, in processes of their own, as many at once as there are processors.
 
-use std::collections::BTreeMap;
-use std::env;
+use super::seeds::{Came, by_chance, seconds_now, set, twice};
 use std::num::NonZero;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
-
-/// What a process is told that shall make one run.
-pub const ONE: &str = "one-run";
 
 /// Seeds of the short form.
 const SEEDS: usize = 2;
@@ -20,7 +16,7 @@ const HOUR: f64 = 3_600_000.0;
 struct Sum {
     begun: usize,
     seeds: u64,
-    counts: BTreeMap<String, u64>,
+    counts: Came,
     failed: Option<u64>,
 }
 
@@ -74,38 +70,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Runs a seed twice: what happened, or what is wrong.
-fn twice(seed: u64) -> Result<BTreeMap<String, u64>, String> {
-    let first = one(seed)?;
-    if first["violations"] > 0 {
-        return Err(format!("seed {seed} breaks a promise"));
-    }
-    let second = one(seed)?;
-    if first != second {
-        return Err(format!("seed {seed} came to two traces:\n{first:?}\n{second:?}"));
-    }
-    Ok(first)
-}
-
-/// Runs a seed in a process of its own.
-fn one(seed: u64) -> Result<BTreeMap<String, u64>, String> {
-    let own = env::current_exe().map_err(|why| format!("no program to start: {why}"))?;
-    let seed = seed.to_string();
-    let made = Command::new(own).args([ONE, &seed]).stderr(Stdio::inherit()).output();
-    let made = made.map_err(|why| format!("no run: {why}"))?;
-    let said = String::from_utf8_lossy(&made.stdout).into_owned();
-    if !made.status.success() {
-        return Err(format!("seed {seed} did not end: {said}"));
-    }
-    let read = |pair: &str| {
-        let (name, count) = pair.split_once('=')?;
-        Some((name.to_owned(), count.parse().ok()?))
-    };
-    said.split_whitespace().map(|pair| read(pair).ok_or_else(|| said.clone())).collect()
-}
-
 impl Sum {
-    fn add(&mut self, counts: &BTreeMap<String, u64>) {
+    fn add(&mut self, counts: &Came) {
         self.seeds += 1;
         for (name, count) in counts {
             let sum = self.counts.entry(name.clone()).or_default();
@@ -161,19 +127,4 @@ impl Sum {
         let (seeds, counts) = (self.seeds, counts.join(" "));
         format!("sim: seeds={seeds} hours={hours:.1} {counts} violations={violations}")
     }
-}
-
-fn set(name: &str) -> Option<u64> {
-    let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a whole number")))
-}
-
-/// A seed by chance, on which nothing has been decided yet.
-fn by_chance() -> u64 {
-    getrandom::u64().expect("random numbers") >> 16
-}
-
-/// The system's clock, past the one that runs by a seed.
-fn seconds_now() -> u64 {
-    rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_sec as u64
 }
