@@ -27,6 +27,9 @@ pub const SOCKET_PART_FOR_PEOPLE: usize = 8;
 pub const NEW_CONNECTIONS_A_SECOND: u32 = 100;
 /// New connections at once from one address: everybody comes back when a daemon was started again.
 pub const NEW_CONNECTIONS_AT_ONCE: u32 = 1_024;
+/// Connections over TCP that wait to be taken: all that may come at once, however busy the daemon is.
+/// One more is lost half-way, and its client may not know for a minute.
+pub const CONNECTIONS_WAITING: u32 = NEW_CONNECTIONS_AT_ONCE;
 /// The most of any of these that may be configured: by then one process is the wrong size.
 pub const CONNECTIONS_MAX: usize = 100_000;
 /// From accepting a connection to the whole of its first settings, TLS included.

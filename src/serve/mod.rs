@@ -21,7 +21,7 @@ pub use folder::{Holder, Lock};
 use crate::ask::{HostName, PersonName, Policy, Terms};
 use crate::cli::place;
 use crate::config::{Config, KeptIn, Listen};
-use crate::grpc::{self, Listeners, Manner};
+use crate::grpc::{self, Listeners, Manner, limits};
 use crate::service::{LOCAL_HOST, Service, Settings};
 use crate::session::{Kind, Principal};
 use crate::store::Store;
@@ -34,7 +34,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio_util::sync::CancellationToken;
 
 /// How long a stop waits for the engine after its clients: with the drain of five seconds before it,
@@ -117,7 +117,7 @@ impl Daemon {
         let (socket, unix) = Socket::bind(config).await?;
         let tcp = match config.listen {
             Listen::Off => None,
-            Listen::On(wanted) => Some(bind_tcp(wanted).await?),
+            Listen::On(wanted) => Some(bind_tcp(wanted)?),
         };
         let (tcp, address) = tcp.unzip();
         let url = address.map(|address| match config.tls {
@@ -276,9 +276,20 @@ fn make_room(path: &Path) -> Result<(), CannotServe> {
     })
 }
 
-async fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), CannotServe> {
-    let bound = TcpListener::bind(wanted).await;
-    bound.and_then(|listener| listener.local_addr().map(|got| (listener, got))).map_err(|error| {
+fn bind_tcp(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr), CannotServe> {
+    let bound = || {
+        let socket = match wanted {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // A daemon that was started again takes its port back at once.
+        socket.set_reuseaddr(true)?;
+        socket.bind(wanted)?;
+        let listener = socket.listen(limits::CONNECTIONS_WAITING)?;
+        let got = listener.local_addr()?;
+        Ok((listener, got))
+    };
+    bound().map_err(|error: io::Error| {
         CannotServe::new(format!("{wanted} cannot be bound: {error}"))
             .next("name another port with --listen, or 0 for any")
     })

@@ -12,6 +12,7 @@ use askway::grpc::v1;
 use askway::session::Secret;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
+use rustix::process::Signal;
 use std::fs;
 use std::future::Future;
 use std::process::Command;
@@ -127,6 +128,17 @@ async fn connections_that_never_open_are_cut_and_leave_nothing() {
         soon(join_all(attack)).await.expect("each is closed");
     }
     target.is_well_after("garbage").await;
+}
+
+#[tokio::test]
+async fn connections_that_came_while_the_daemon_was_busy_are_all_taken_and_none_is_lost_half_way() {
+    let target = Target::start("").await;
+    target.daemon.signal(Signal::STOP);
+    let came = soon(join_all((0..400).map(|_| target.tcp()))).await;
+    target.daemon.signal(Signal::CONT);
+    let came = came.expect("there is room for them to wait");
+    drop(came);
+    target.is_well_after("a crowd").await;
 }
 
 #[tokio::test]
