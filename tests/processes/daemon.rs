@@ -24,6 +24,10 @@ pub const ASKWAY: &str = env!("CARGO_BIN_EXE_askway");
 /// A daemon that is ready, or was killed. It dies with this.
 pub struct Daemon {
     folder: TempDir,
+    /// The program that runs it, with its arguments; empty where nothing does.
+    under: Vec<String>,
+    /// Whether it sees other files than we do where its data are.
+    is_apart: bool,
     flags: Vec<String>,
     child: Child,
     /// What it said when it was ready.
@@ -92,17 +96,36 @@ impl Daemon {
 
     /// On a folder that holds something already.
     pub fn on(folder: TempDir, flags: &[&str]) -> Self {
+        Self::under(folder, Vec::new(), flags)
+    }
+
+    /// Run by another program, which becomes it.
+    pub fn under(folder: TempDir, under: Vec<String>, flags: &[&str]) -> Self {
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let (child, ready) = spawn(&folder, &flags);
-        Self { folder, flags, child, ready }
+        let (child, ready) = spawn(&folder, &under, &flags);
+        Self { folder, under, is_apart: false, flags, child, ready }
+    }
+
+    /// The same, by one that gives it file systems of its own.
+    pub fn apart(folder: TempDir, under: Vec<String>, flags: &[&str]) -> Self {
+        let mut this = Self::under(folder, under, flags);
+        this.is_apart = true;
+        this
     }
 
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
+    /// Its data folder, by the path at which we see it.
     pub fn data(&self) -> PathBuf {
-        data_of(&self.folder)
+        let data = data_of(&self.folder);
+        match data.strip_prefix("/") {
+            Ok(within) if self.is_apart => {
+                Path::new(&format!("/proc/{}/root", self.pid())).join(within)
+            }
+            _ => data,
+        }
     }
 
     pub fn socket(&self) -> PathBuf {
@@ -126,7 +149,7 @@ impl Daemon {
 
     /// The same flags on the same data.
     pub fn restart(&mut self) {
-        (self.child, self.ready) = spawn(&self.folder, &self.flags);
+        (self.child, self.ready) = spawn(&self.folder, &self.under, &self.flags);
     }
 
     /// A client with this token; on the socket, without one, the host.
@@ -205,7 +228,10 @@ pub fn data_of(folder: &TempDir) -> PathBuf {
 
 /// The program on this data folder, with nothing else of the environment.
 pub fn command(data: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(ASKWAY);
+    command_of(Command::new(ASKWAY), data, arguments)
+}
+
+fn command_of(mut command: Command, data: &Path, arguments: &[&str]) -> Command {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path);
     command.env(place::DATA_VAR, data);
@@ -224,10 +250,18 @@ pub fn first_line(out: &mut ChildStdout) -> String {
     line.trim_end().to_owned()
 }
 
-fn spawn(folder: &TempDir, flags: &[String]) -> (Child, Value) {
+fn spawn(folder: &TempDir, under: &[String], flags: &[String]) -> (Child, Value) {
     let log = folder.path().join("log");
     let log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
-    let mut command = command(&data_of(folder), &["serve", "--json"]);
+    let program = match under {
+        [] => Command::new(ASKWAY),
+        [program, arguments @ ..] => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(ASKWAY);
+            command
+        }
+    };
+    let mut command = command_of(program, &data_of(folder), &["serve", "--json"]);
     command.args(flags).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().expect("it starts");
     let stdout = child.stdout.take().expect("its output is piped");

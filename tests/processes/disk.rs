@@ -1,8 +1,11 @@
 //! The daemon as a process on a disk that is full, and stopped for a while.
 
-use super::daemon::{Daemon, PATIENCE, Said};
-use rustix::process::{Resource, Rlimit, Signal, prlimit};
+use super::daemon::{Daemon, PATIENCE, Said, data_of};
+use rustix::process::{Resource, Rlimit, Signal, geteuid, prlimit};
 use serde_json::Value;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 fn ask(daemon: &Daemon, token: &str, question: &str) -> Said {
@@ -45,6 +48,61 @@ fn rule_01_a_disk_without_room_is_said_loses_nothing_and_heals_when_there_is_som
         assert_eq!(daemon.verb(None, &["show", &id]).ends(0).json()["outcome"], Value::Null);
     }
     daemon.signal(Signal::TERM);
+}
+
+/// What gives a program a file system in memory, of so many bytes, at a folder.
+fn on_a_small_disk(folder: &Path, bytes: u64) -> Vec<String> {
+    let script = "mount -t tmpfs -o size=$1,mode=700 none \"$2\" && shift 2 && exec \"$@\"";
+    let (size, folder) = (bytes.to_string(), folder.display().to_string());
+    let user: &[&str] = if geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    let words = [&["unshare", "--mount"], user, &["sh", "-c", script, "sh", &size, &folder]];
+    words.concat().into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn rule_01_a_small_disk_that_fills_up_is_said_and_all_that_was_acknowledged_is_there() {
+    const DISK: u64 = 6 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = data_of(&folder);
+    fs::create_dir(&data).expect("a data folder");
+    let daemon = Daemon::apart(folder, on_a_small_disk(&data, DISK), &[]);
+    let (_, worker) = daemon.pair();
+    // Others fill most of it, asks the rest.
+    let others = daemon.data().join("others");
+    let mut file = File::create(&others).expect("a file");
+    let all = std::iter::repeat_with(|| file.write_all(&[1; 4_096])).take_while(Result::is_ok);
+    let blocks = all.count();
+    assert!((1..DISK as usize / 4_096).contains(&blocks), "it is the small one: {blocks} blocks");
+    let mut acknowledged = Vec::new();
+    let context = "x".repeat(4_096);
+    let refused = loop {
+        let arguments = ["ask", "Full?", "-o", "yes", "-o", "no", "--context", &context];
+        let filed = daemon.verb(Some(&worker), &arguments);
+        if filed.code != 0 {
+            break filed;
+        }
+        let id = id(&filed);
+        // One session has no more than so many open.
+        let withdrawn = daemon.verb(Some(&worker), &["withdraw", &id]);
+        acknowledged.push((id, withdrawn.code == 0));
+        assert!(acknowledged.len() < DISK as usize / context.len(), "it never fills up");
+    };
+    assert_eq!(refused.ends(9).error()["reason"], "STORE_UNAVAILABLE");
+    fs::remove_file(&others).expect("it is removed");
+    drop(file);
+    let begun = Instant::now();
+    loop {
+        let filed = ask(&daemon, &worker, "After?");
+        if filed.code == 0 {
+            acknowledged.push((id(&filed), false));
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not heal: {filed:?}");
+    }
+    for (id, is_withdrawn) in acknowledged {
+        let outcome = &daemon.verb(None, &["show", &id]).ends(0).json()["outcome"];
+        assert!(!is_withdrawn || outcome["kind"] == "withdrawn", "{id}: {outcome}");
+    }
 }
 
 #[test]

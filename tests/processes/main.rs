@@ -4,6 +4,7 @@
 mod admin;
 mod agents;
 mod canary;
+mod clocks;
 mod command_line;
 mod complete;
 mod daemon;
