@@ -236,7 +236,7 @@ pub(super) fn check_options(
 /// What a label looks like to a reader in a hurry: compatibility forms and case folded together,
 /// without what holds emoji together and alone is nothing.
 fn look(label: &str) -> String {
-    let shown = label.chars().filter(|c| !matches!(c, '\u{200d}' | '\u{fe0f}'));
+    let shown = label.chars().filter(|&c| !text::is_of_emoji(c));
     shown.nfkc().flat_map(char::to_lowercase).collect()
 }
 

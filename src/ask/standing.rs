@@ -2,7 +2,7 @@
 //! still stands.
 
 use super::names::{AskId, Namespace, PersonName, WorkId};
-use super::text::{as_it_looks, is_disguised, is_hidden, is_of_a_word};
+use super::text::{as_it_looks, is_disguised, is_hidden, is_of_a_word, is_of_emoji};
 use super::{
     Actor, Ask, Assurance, Content, ContentDigest, Delivery, Draft, Ending, Now, Question,
     QuestionOption, State, Timestamp,
@@ -100,7 +100,7 @@ impl Content {
 /// `text` as everything that is spelled like it reads to a person: what looks the same is the same, and
 /// of what stands between words only that stays which means something, as in `C++`, `1.5` or `a < b`.
 fn plain(text: &str) -> String {
-    let is_seen = |c: &char| c.is_whitespace() || !(is_hidden(*c) || is_bound(*c));
+    let is_seen = |c: &char| c.is_whitespace() || !(is_hidden(*c) || is_of_emoji(*c));
     // It is made for every ask that is filed, and most are in ASCII.
     let seen: Cow<'_, str> = match text.is_ascii() {
         true => text.into(),
@@ -121,11 +121,6 @@ fn plain(text: &str) -> String {
     }
     // Nothing but punctuation: then that is what it says.
     if plain.is_empty() { seen.into_owned() } else { plain }
-}
-
-/// Whether `c` holds emoji together, or says how one is drawn.
-fn is_bound(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe0f}')
 }
 
 /// A word without capitals, in the letters that it looks to be made of.

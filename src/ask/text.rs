@@ -44,12 +44,19 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Holds emoji together, and is not seen.
 const JOINER: char = '\u{200d}';
+/// Says that what stands before it is drawn as an emoji, and is not seen.
+const VARIATION: char = '\u{fe0f}';
+
+/// Whether `c` holds emoji together, or says how one is drawn: alone it is nothing.
+pub(super) fn is_of_emoji(c: char) -> bool {
+    matches!(c, JOINER | VARIATION)
+}
 
 /// Whether a joiner between these holds emoji together: what it stands behind may bear a variation or a
 /// tone of skin. Anywhere else it only hides.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
     let is_emoji = |c: char| !c.is_ascii() && c.is_emoji_char();
-    before.is_some_and(|c| is_emoji(c) || c == '\u{fe0f}') && after.is_some_and(is_emoji)
+    before.is_some_and(|c| is_emoji(c) || c == VARIATION) && after.is_some_and(is_emoji)
 }
 
 /// Each character with whether it is a joiner that holds nothing together.

@@ -25,7 +25,8 @@ pub(super) struct Progress {
 /// What is done, and how far it is.
 struct Work {
     what: String,
-    records: AtomicU64,
+    /// That passed: the first is a head, the last says that it was the last.
+    lines: AtomicU64,
     bytes: AtomicU64,
     ended: Mutex<bool>,
     end: Condvar,
@@ -36,7 +37,7 @@ impl Progress {
     pub fn of(what: impl Into<String>, json: bool) -> Self {
         let work = Arc::new(Work {
             what: what.into(),
-            records: AtomicU64::new(0),
+            lines: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             ended: Mutex::new(false),
             end: Condvar::new(),
@@ -49,13 +50,13 @@ impl Progress {
         Self { work, teller }
     }
 
-    /// The lines, counted as they pass: each but the first and the last is a record.
+    /// The lines, counted as they pass.
     pub fn count(&self, lines: Lines) -> Lines {
         let work = self.work.clone();
         Box::pin(lines.map(move |piece| {
             if let Ok(piece) = &piece {
-                let records = piece.iter().filter(|byte| **byte == b'\n').count();
-                work.records.fetch_add(records as u64, Ordering::Relaxed);
+                let lines = piece.iter().filter(|byte| **byte == b'\n').count();
+                work.lines.fetch_add(lines as u64, Ordering::Relaxed);
                 work.bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
             }
             piece
@@ -96,8 +97,8 @@ impl Work {
     }
 
     fn line(&self, so_far: Duration) -> String {
-        let (records, bytes) =
-            (self.records.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed));
+        let lines = self.lines.load(Ordering::Relaxed);
+        let (records, bytes) = (lines.saturating_sub(1), self.bytes.load(Ordering::Relaxed));
         let (what, seconds) = (&self.what, so_far.as_secs());
         match records {
             0 => format!("{what}: {seconds} s so far"),
@@ -115,7 +116,7 @@ mod tests {
         let progress = Progress::of("copying", false);
         assert!(progress.teller.is_none() || terminal::line().is_some(), "nobody looks");
         let pieces: [Result<Vec<u8>, String>; 3] =
-            [Ok(b"one\ntw".to_vec()), Ok(b"o\n".to_vec()), Err("cut".into())];
+            [Ok(b"head\none\ntw".to_vec()), Ok(b"o\n".to_vec()), Err("cut".into())];
         let lines: Lines = Box::pin(tokio_stream::iter(pieces.clone()));
         let passed: Vec<_> = progress.count(lines).collect().await;
         assert_eq!(passed, pieces);
