@@ -12,8 +12,11 @@ use crate::ask::{
 };
 use crate::session::{Roster, SecretHash, Session, Ticket, Token, Work};
 use crate::store::{Change, Key, Listing, ReceiptKey, Record, Scope, StoredReceipt};
-use std::collections::HashMap;
+use foldhash::quality::RandomState;
 use std::sync::Arc;
+
+/// Filled and emptied for each batch: the time is in hashing.
+type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// A record has to be loaded first. Which one, the world has noted.
 #[derive(Debug)]
@@ -150,7 +153,7 @@ impl World {
         self.decided.clear();
         self.filed.clear();
         let mut missing = std::mem::take(&mut self.missing);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = std::collections::HashSet::with_hasher(RandomState::default());
         missing.retain(|key| seen.insert(key.clone()));
         missing
     }
@@ -158,7 +161,7 @@ impl World {
     /// What has to be counted first.
     pub(super) fn take_uncounted(&mut self) -> Vec<Scope> {
         let mut uncounted = std::mem::take(&mut self.uncounted);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = std::collections::HashSet::with_hasher(RandomState::default());
         uncounted.retain(|scope| seen.insert(scope.clone()));
         uncounted
     }

@@ -10,8 +10,9 @@ use super::{Due, Listing, Scope};
 use crate::ask::{
     Ask, AskId, HostName, Namespace, PersonName, SessionRef, Target, Timestamp, WorkId, names,
 };
+use foldhash::quality::RandomState;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -148,6 +149,8 @@ pub struct Index {
     spelled: BTreeSet<[u8; 12]>,
     lately: VecDeque<AskId>,
 }
+
+type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// A scope's place in `scopes`; used again once the scope lists nothing.
 type Number = u32;

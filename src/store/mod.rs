@@ -331,8 +331,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether everything it rests on still stands, by the revision each record has, 0 for none:
-    /// what it expects, and that its events go on where the history ends.
+    /// Whether what it expects is so, 0 where there is none, and its events go on where a history ends.
     ///
     /// # Errors
     ///
@@ -341,21 +340,22 @@ impl Change {
         &self,
         mut revision_of: impl FnMut(&Key) -> Result<u64, E>,
     ) -> Result<bool, E> {
+        let mut ends: BTreeMap<AskId, u64> = BTreeMap::new();
         for (key, expected) in &self.expects {
-            if revision_of(key)? != *expected && !planted!("guard_not_checked") {
+            let revision = revision_of(key)?;
+            if revision != *expected && !planted!("guard_not_checked") {
                 return Ok(false);
             }
+            if let Key::Ask(ask) = key {
+                ends.insert(*ask, revision);
+            }
         }
-        let mut ends: BTreeMap<AskId, u64> = BTreeMap::new();
         for (ask, event) in &self.events {
-            let end = match ends.get(ask) {
-                Some(end) => *end,
-                None => revision_of(&Key::Ask(*ask))?,
-            };
+            let end = ends.insert(*ask, event.revision);
+            let end = end.map_or_else(|| revision_of(&Key::Ask(*ask)), Ok)?;
             if event.revision != end + 1 {
                 return Ok(false);
             }
-            ends.insert(*ask, event.revision);
         }
         Ok(true)
     }

@@ -7,14 +7,18 @@
 
 use super::Trouble;
 use crate::store::{Key, Record};
+use foldhash::quality::RandomState;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of memory for records at hand, by their estimate: the sessions and open asks of some thousand
 /// agents.
 const RECENT_BYTES: u64 = 16 << 20;
+
+/// Keys that are remembered as absent: those of the largest batch, with room.
+const ABSENT: usize = 4096;
 
 /// Bytes that a record takes, but for what an ask's people and agents wrote.
 const A_RECORD: u64 = 1024;
@@ -23,7 +27,10 @@ const A_RECORD: u64 = 1024;
 pub(super) struct Recent(Mutex<Held>);
 
 struct Held {
-    records: Cache<Key, Record, Estimate>,
+    records: Cache<Key, Record, Estimate, RandomState>,
+    /// What was looked for since the last commit and is not in the file: whoever commits next need not look
+    /// once more.
+    absent: HashSet<Key, RandomState>,
     /// Odd while a commit is under way; another one after each.
     turn: u64,
 }
@@ -54,8 +61,9 @@ fn is_kept(key: &Key) -> bool {
 impl Default for Recent {
     fn default() -> Self {
         let items = (RECENT_BYTES / A_RECORD) as usize;
-        let records = Cache::with_weighter(items, RECENT_BYTES, Estimate);
-        Self(Mutex::new(Held { records, turn: 0 }))
+        let hasher = RandomState::default();
+        let records = Cache::with(items, RECENT_BYTES, Estimate, hasher, Default::default());
+        Self(Mutex::new(Held { records, absent: HashSet::default(), turn: 0 }))
     }
 }
 
@@ -88,6 +96,9 @@ impl Recent {
                     if let Some(record) = record.as_ref().filter(|_| is_kept(&keys[at])) {
                         held.records.insert(keys[at].clone(), record.clone());
                     }
+                    if record.is_none() && held.absent.len() < ABSENT {
+                        held.absent.insert(keys[at].clone());
+                    }
                     found[at] = record;
                 }
                 return Ok(found);
@@ -98,8 +109,10 @@ impl Recent {
 
     /// A commit begins.
     pub fn begin(&self) -> Committing<'_> {
-        self.held().turn += 1;
-        Committing { recent: self, wrote: HashMap::new(), is_done: false }
+        let mut held = self.held();
+        held.turn += 1;
+        let absent = std::mem::take(&mut held.absent);
+        Committing { recent: self, wrote: HashMap::default(), absent, is_done: false }
     }
 }
 
@@ -107,13 +120,17 @@ impl Recent {
 /// say, and nothing stays at hand.
 pub(super) struct Committing<'a> {
     recent: &'a Recent,
-    wrote: HashMap<Key, Option<Record>>,
+    wrote: HashMap<Key, Option<Record>, RandomState>,
+    absent: HashSet<Key, RandomState>,
     is_done: bool,
 }
 
 impl Committing<'_> {
-    /// The record as it is by now, where it is at hand: `Some(None)` where it was removed.
+    /// The record as it is by now, where that is at hand: `Some(None)` where it is not there.
     pub fn look(&self, key: &Key) -> Option<Option<Record>> {
+        if self.absent.contains(key) {
+            return Some(None);
+        }
         let wrote = self.wrote.get(key).cloned();
         wrote.or_else(|| self.recent.held().records.get(key).cloned().map(Some))
     }
@@ -121,6 +138,7 @@ impl Committing<'_> {
     /// A record was written.
     pub fn write(&mut self, record: &Record) {
         let key = record.key();
+        self.absent.remove(&key);
         if is_kept(&key) {
             self.wrote.insert(key, Some(record.clone()));
         }
@@ -219,6 +237,35 @@ mod tests {
         assert_eq!(commit.look(&record(1).key()), Some(None));
         drop(commit);
         assert_eq!(load(&recent, &[1], || {}), [1], "after a commit that failed nothing is known");
+    }
+
+    #[test]
+    fn what_was_not_there_is_not_looked_for_again_until_somebody_has_committed() {
+        let (recent, missing) = (Recent::default(), record(3));
+        let look = |meanwhile: &dyn Fn()| {
+            let keys = [missing.key()];
+            let loaded = recent.load(&keys, |_| {
+                meanwhile();
+                Ok(vec![None])
+            });
+            assert!(matches!(loaded.as_deref(), Ok([None])));
+        };
+        look(&|| {});
+        let mut commit = recent.begin();
+        assert_eq!(commit.look(&missing.key()), Some(None));
+        commit.write(&missing);
+        assert!(matches!(commit.look(&missing.key()), Some(Some(_))), "now it is there");
+        commit.done();
+        recent.held().records.clear();
+        assert_eq!(recent.begin().look(&missing.key()), None, "that was of before");
+        look(&|| recent.begin().done());
+        assert_eq!(recent.begin().look(&missing.key()), None, "nor is it of one moment");
+        for number in 0..2 * ABSENT as u64 {
+            let id = WorkId::new(Timestamp::from_millis(number), [0; 6]);
+            let loaded = recent.load(&[Key::Work(id)], |_| Ok(vec![None]));
+            assert!(loaded.is_ok());
+        }
+        assert_eq!(recent.held().absent.len(), ABSENT);
     }
 
     #[test]
