@@ -2,6 +2,7 @@
 
 use super::content::{Content, QuestionOption, Violation, check_length};
 use super::decide::replaced;
+use super::hex::hex;
 use super::names::{
     Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionId, SessionRef,
     WorkId,
@@ -15,6 +16,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Why each hop of the route cannot answer now; none for one that can. Looked up by the engine from
 /// the sessions' own records, and guarded in the commit.
@@ -24,7 +26,7 @@ pub type IdleHops = Vec<Option<Idle>>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Draft {
     /// What is asked.
-    pub content: Content,
+    pub content: Arc<Content>,
     /// How much it matters.
     pub priority: Priority,
     /// The asker's own deadline.
@@ -57,8 +59,7 @@ pub struct Carried {
 impl Carried {
     /// What of the asker's own state travels: at most [`limits::ASKER_STATE_BYTES`](super::limits).
     pub fn new(state: &[u8], trace_parent: String, trace_state: String) -> Self {
-        let state = state.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { state, trace_parent, trace_state }
+        Self { state: hex(state), trace_parent, trace_state }
     }
 
     /// The asker's own state, as it was sent.

@@ -1,8 +1,7 @@
 //! What is asked: questions, their options, the context; checking them, and their fingerprint.
 
-use super::limits;
-use super::text;
-use serde::{Deserialize, Serialize};
+use super::{hex, limits, text};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt;
@@ -61,8 +60,8 @@ impl Violation {
 }
 
 /// Fingerprint of questions, options, marks and context: what a reader saw (rule 20).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct ContentDigest([u8; 32]);
 
 impl ContentDigest {
@@ -74,7 +73,13 @@ impl ContentDigest {
 
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(hex::spell(&self.0, &mut [0; 64]))
+    }
+}
+
+impl Serialize for ContentDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(hex::spell(&self.0, &mut [0; 64]))
     }
 }
 
@@ -97,12 +102,6 @@ impl FromStr for ContentDigest {
             *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).map_err(|_| wrong())?;
         }
         Ok(Self(bytes))
-    }
-}
-
-impl From<ContentDigest> for String {
-    fn from(digest: ContentDigest) -> String {
-        digest.to_string()
     }
 }
 

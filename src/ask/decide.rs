@@ -375,7 +375,7 @@ pub(super) fn replaced(
     if options.is_empty() {
         return Ok(None);
     }
-    let mut content = ask.content.clone();
+    let mut content = Content::clone(&ask.content);
     let mut found = Vec::new();
     // One more than there can be questions is enough to say that there are too many.
     for (id, replacement) in options.iter().take(limits::QUESTIONS + 1) {

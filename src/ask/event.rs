@@ -9,6 +9,7 @@ use super::route::{Cause, Route, Skipped};
 use super::time::{Span, Timestamp};
 use super::{Answers, Assurance, Carried, Expiry, NoticeWhy, Priority, Terms, WhyNoDefault};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One thing that happened. Dense per ask: revisions run 1, 2, 3, …
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +107,7 @@ pub struct Filed {
     /// Where it lives.
     pub namespace: Namespace,
     /// What is asked.
-    pub content: Content,
+    pub content: Arc<Content>,
     /// How much it matters.
     pub priority: Priority,
     /// Who asks.

@@ -114,7 +114,7 @@ fn apply(ask: &mut Ask, event: &Event) {
                 if digest != ask.digest {
                     ask.seen.clear();
                 }
-                (ask.content, ask.digest) = (content.clone(), digest);
+                (ask.content, ask.digest) = (content.clone().into(), digest);
             }
             if expiry.is_some() {
                 ask.expiry = *expiry;

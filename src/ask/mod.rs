@@ -14,6 +14,7 @@ pub mod event;
 mod evolve;
 mod expiry;
 mod follow_up;
+pub(crate) mod hex;
 pub mod limits;
 mod moves;
 pub mod names;
@@ -47,6 +48,7 @@ pub use standing::{Asked, StandingNo, Twin};
 pub use time::{Now, Span, Timestamp};
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The record: one to four questions, their route and their fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +61,8 @@ pub struct Ask {
     pub revision: u64,
     /// When it was filed.
     pub create_time: Timestamp,
-    /// What is asked.
-    pub content: Content,
+    /// What is asked; shared, for the ask is cloned with each event and the content changes with few.
+    pub content: Arc<Content>,
     /// The fingerprint of `content`.
     pub digest: ContentDigest,
     /// How much it matters to the asker.

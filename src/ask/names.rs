@@ -5,15 +5,22 @@
 use super::limits;
 use super::text;
 use super::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Crockford's base 32: no `i`, `l`, `o` or `u`, so that an id survives being read aloud.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Characters of an id after its prefix: 96 bits and four zero bits, five bits each.
 pub const ID_CHARS: usize = 20;
+
+/// Characters before them, which say what it is the id of.
+const PREFIX_CHARS: usize = 4;
+
+/// Room in which an id is spelled: some dozens are for each call, and none is worth an allocation.
+type Spelled = [u8; PREFIX_CHARS + ID_CHARS];
 
 /// Why a name or an id was not accepted; a sentence for the one who sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +65,16 @@ impl Id96 {
         Timestamp::from_millis(u64::from_be_bytes(millis))
     }
 
-    fn spell(self) -> String {
+    fn spell<'a>(self, prefix: &str, room: &'a mut Spelled) -> &'a str {
         let mut swapped = [0; 16];
         swapped[4..10].copy_from_slice(&self.0[6..]);
         swapped[10..].copy_from_slice(&self.0[..6]);
         let bits = u128::from_be_bytes(swapped) << 4;
-        (0..ID_CHARS)
-            .map(|place| ALPHABET[(bits >> (95 - 5 * place as u32)) as usize & 31] as char)
-            .collect()
+        room[..PREFIX_CHARS].copy_from_slice(prefix.as_bytes());
+        for (place, char) in room[PREFIX_CHARS..].iter_mut().enumerate() {
+            *char = ALPHABET[(bits >> (95 - 5 * place as u32)) as usize & 31];
+        }
+        str::from_utf8(room).expect("ids are ASCII")
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -91,8 +100,8 @@ impl Id96 {
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(into = "String", try_from = "String")]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $name(Id96);
 
         impl $name {
@@ -122,7 +131,14 @@ macro_rules! id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}{}", $prefix, self.0.spell())
+                f.write_str(self.0.spell($prefix, &mut [0; PREFIX_CHARS + ID_CHARS]))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let room = &mut [0; PREFIX_CHARS + ID_CHARS];
+                serializer.serialize_str(self.0.spell($prefix, room))
             }
         }
 
@@ -142,12 +158,6 @@ macro_rules! id {
                         $prefix
                     ))
                 })
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> String {
-                id.to_string()
             }
         }
 
@@ -187,12 +197,13 @@ id!(
     "wrk_"
 );
 
+// A name is shared and not copied: an ask has a dozen, and is cloned for each event.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $max:expr, $check:path) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(into = "String", try_from = "String")]
-        pub struct $name(String);
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// The text itself.
@@ -217,13 +228,19 @@ macro_rules! name {
             type Err = BadName;
 
             fn from_str(text: &str) -> Result<Self, BadName> {
-                $check(text, $max).map(|()| Self(text.to_owned()))
+                $check(text, $max).map(|()| Self(text.into()))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 
         impl From<$name> for String {
             fn from(name: $name) -> String {
-                name.0
+                name.as_str().to_owned()
             }
         }
 
@@ -231,7 +248,7 @@ macro_rules! name {
             type Error = BadName;
 
             fn try_from(text: String) -> Result<Self, BadName> {
-                $check(&text, $max).map(|()| Self(text))
+                $check(&text, $max).map(|()| Self(text.into()))
             }
         }
     };
@@ -280,54 +297,23 @@ name!(
     line
 );
 
-impl RequestId {
-    /// Until when what became of it is remembered at least, where that was committed at `time`. It is
-    /// refused as too old by when it was made, so one from a clock that is ahead is remembered for as
-    /// long as it is good, within reason.
-    pub fn remembered_until(&self, time: Timestamp) -> Timestamp {
-        let made = self.made_at().unwrap_or_default().min(time + limits::KEEP_MAX);
-        time.max(made) + limits::RECEIPT_KEEP
-    }
-
-    /// Whether it was made too long ago to tell what became of it (rule 7).
-    pub fn is_too_old(&self, now: Timestamp) -> bool {
-        self.made_at().is_some_and(|made| made + limits::RECEIPT_KEEP <= now)
-    }
-
-    /// When it was made, by its maker's clock, where it is a UUID of version 7.
-    pub fn made_at(&self) -> Option<Timestamp> {
-        let text = self.as_str();
-        let hyphens = [8, 13, 18, 23];
-        let shaped = text.len() == 36
-            && text.bytes().enumerate().all(|(place, byte)| match hyphens.contains(&place) {
-                true => byte == b'-',
-                false => byte.is_ascii_hexdigit(),
-            });
-        if !shaped || text.as_bytes()[14] != b'7' {
-            return None;
-        }
-        let millis = u64::from_str_radix(&format!("{}{}", &text[..8], &text[9..13]), 16);
-        millis.ok().map(Timestamp::from_millis)
-    }
-}
-
 impl Default for Namespace {
     fn default() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
     }
 }
 
 impl Default for RouteName {
     /// The route of an ask that names none.
     fn default() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
     }
 }
 
 impl PersonName {
     /// The person every installation has, and the last resort of every route.
     pub fn owner() -> Self {
-        Self("owner".to_owned())
+        Self("owner".into())
     }
 }
 
@@ -390,5 +376,6 @@ impl fmt::Display for Actor {
     }
 }
 
+mod request;
 #[cfg(test)]
 mod tests;

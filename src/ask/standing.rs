@@ -208,16 +208,24 @@ impl StandingNo {
         self.until > now.time && !planted!("a_no_is_forgotten")
     }
 
-    /// What the end of `ask` makes of the no to its content in its tree, `before`; none where it
-    /// leaves it as it is. A decline puts it there, a person's answer lifts it.
-    pub fn after(ask: &Ask, before: Option<&StandingNo>) -> Option<StandingNo> {
+    /// Whether a no may be kept of `ask`: a person declined it, and not only because an earlier no stood.
+    pub fn may_be_of(ask: &Ask) -> bool {
+        ask.outcome().is_some_and(|outcome| {
+            let by_person = matches!(outcome.by, Actor::Person(_));
+            matches!(outcome.ending, Ending::Declined) && by_person && outcome.stands_from.is_none()
+        })
+    }
+
+    /// What the end of `ask` makes of the no to what was `asked` by it in its tree, `before`; none where
+    /// it leaves it as it is. A decline puts it there, a person's answer lifts it.
+    pub fn after(ask: &Ask, asked: Asked, before: Option<&StandingNo>) -> Option<StandingNo> {
         let outcome = ask.outcome()?;
         match (&outcome.ending, &outcome.by) {
             // A decline that only repeats a standing one prolongs nothing.
             (Ending::Declined, Actor::Person(by)) if outcome.stands_from.is_none() => {
                 let still = before.filter(|before| before.until > outcome.time);
                 let until = outcome.time + ask.terms.decline_stands;
-                let digest = ask.content.gist();
+                let digest = asked.gist;
                 // One that was kept by another name is no earlier writing of this record.
                 let written = before.filter(|before| before.digest == digest);
                 Some(StandingNo {

@@ -3,7 +3,7 @@
 
 use super::request::{Deed, File, Request};
 use super::world::World;
-use crate::ask::{Ask, Target};
+use crate::ask::{Ask, Asked, Target, WorkId};
 use crate::session::Principal;
 use crate::store::{Key, Record, Scope};
 
@@ -22,7 +22,7 @@ pub(super) fn foresee(world: &mut World, request: &Request) {
         Deed::File(file) => foresee_filing(world, file),
         Deed::OnAsk(ask, _) | Deed::Gone(ask, _) | Deed::Tick(ask) => {
             if let Some(Record::Ask(ask)) = world.want(Key::Ask(*ask)) {
-                foresee_asked(world, &ask);
+                foresee_asked(world, request, &ask);
             }
         }
         Deed::OnSession(session, _) | Deed::AcceptWork(session, _) => {
@@ -41,9 +41,7 @@ fn foresee_filing(world: &mut World, file: &File) {
         world.want(Key::Ask(twin.ask));
     }
     let Some(Record::Work(work)) = world.want(Key::Work(work)) else { return };
-    let asked = file.asked();
-    world.want(Key::StandingNo((work.tree, asked.gist)));
-    world.want(Key::StandingNo((work.tree, asked.digest)));
+    foresee_no(world, work.tree, file.asked());
     world.want_count(Scope::Tree(work.tree));
     for sender in &work.chain {
         world.want(Key::Session(sender.session));
@@ -51,7 +49,16 @@ fn foresee_filing(world: &mut World, file: &File) {
     }
 }
 
-fn foresee_asked(world: &mut World, ask: &Ask) {
+/// A no to what is asked, by either of its names.
+pub(super) fn foresee_no(world: &mut World, tree: WorkId, asked: Asked) {
+    world.want(Key::StandingNo((tree, asked.gist)));
+    world.want(Key::StandingNo((tree, asked.digest)));
+}
+
+fn foresee_asked(world: &mut World, request: &Request, ask: &Ask) {
+    if request.asked.is_some() {
+        foresee_no(world, ask.tree, request.asked_by(ask));
+    }
     world.want(Key::Session(ask.asker.session));
     if let Some(Target::Session(asked)) = ask.waiting_on() {
         world.want(Key::Session(asked.session));

@@ -2,6 +2,7 @@
 //! beside the ask itself. The rules are [`ask::decide`](crate::ask::decide())'s.
 
 use super::batch::{Verdict, keep_receipt};
+use super::foresee::foresee_no;
 use super::hops::idle_hops;
 use super::on_roster;
 use super::request::{Done, File, Request};
@@ -140,6 +141,7 @@ fn standing_no(
     tree: WorkId,
     asked: Asked,
 ) -> Result<Option<Arc<StandingNo>>, Missing> {
+    foresee_no(world, tree, asked);
     match world.standing((tree, asked.gist))? {
         Some(no) => Ok(Some(no)),
         None => world.standing((tree, asked.digest)),
@@ -228,10 +230,13 @@ pub(super) fn tick(world: &mut World, request: &Request, id: AskId, now: Now) ->
 fn purge(world: &mut World, ask: &Ask) -> Verdict {
     let mut change = Change { removes: vec![Key::Ask(ask.id)], ..Change::default() };
     forget_twin(world, &mut change, ask)?;
-    let asked = ask.what_is_asked();
-    for no in [(ask.tree, asked.gist), (ask.tree, asked.digest)] {
-        if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
-            change.removes.push(Key::StandingNo(no));
+    if StandingNo::may_be_of(ask) {
+        let asked = ask.what_is_asked();
+        foresee_no(world, ask.tree, asked);
+        for no in [(ask.tree, asked.gist), (ask.tree, asked.digest)] {
+            if world.standing(no)?.is_some_and(|no| no.ask == ask.id) {
+                change.removes.push(Key::StandingNo(no));
+            }
         }
     }
     Ok((Some(change), Ok(Done::default())))
@@ -282,7 +287,7 @@ pub(super) fn on_ask(
     let ask = folding.ask.clone();
     if !folding.events.is_empty() {
         if before.is_open() && !ask.is_open() {
-            settle(world, &mut change, &ask, now)?;
+            settle(world, request, &mut change, &ask, now)?;
         }
         if before.digest != ask.digest {
             forget_twin(world, &mut change, &before)?;
@@ -368,7 +373,13 @@ fn sweep_first(world: &mut World, folding: &mut Folding, now: Now) -> Result<(),
 
 /// A settled ask counts no longer against its asker; a person's end of it binds, or lifts what
 /// bound.
-fn settle(world: &mut World, change: &mut Change, ask: &Ask, now: Now) -> Result<(), Missing> {
+fn settle(
+    world: &mut World,
+    request: &Request,
+    change: &mut Change,
+    ask: &Ask,
+    now: Now,
+) -> Result<(), Missing> {
     if let Some(asker) = world.session(ask.asker.session)? {
         let command = session::Command::Settle { ask: ask.id };
         if let Ok(Some(asker)) = session::decide(&asker, &command, now) {
@@ -378,8 +389,9 @@ fn settle(world: &mut World, change: &mut Change, ask: &Ask, now: Now) -> Result
     let outcome = ask.outcome().expect("a settled ask has an outcome");
     let decides = matches!(outcome.ending, Ending::Answered(_) | Ending::Declined);
     if decides && matches!(outcome.by, Actor::Person(_)) {
-        let before = standing_no(world, ask.tree, ask.what_is_asked())?;
-        let after = StandingNo::after(ask, before.as_deref());
+        let asked = request.asked_by(ask);
+        let before = standing_no(world, ask.tree, asked)?;
+        let after = StandingNo::after(ask, asked, before.as_deref());
         change.writes.extend(after.map(|no| Record::StandingNo(Arc::new(no))));
     }
     Ok(())

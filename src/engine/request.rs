@@ -19,22 +19,36 @@ pub struct Request {
     pub credential: Option<SecretHash>,
     /// What.
     pub deed: Deed,
+    /// What a person's no to the ask is found by, as its caller's task found it; another content's is of
+    /// no use.
+    pub asked: Option<Asked>,
 }
 
 impl Request {
     /// What is done by nobody's credential.
     pub fn own(deed: Deed) -> Self {
-        Self { intent: None, credential: None, deed }
+        Self { intent: None, credential: None, deed, asked: None }
     }
 
     /// What a caller intends.
     pub fn of(intent: Intent, deed: Deed) -> Self {
-        Self { credential: intent.credential, intent: Some(intent), deed }
+        Self { credential: intent.credential, intent: Some(intent), deed, asked: None }
+    }
+
+    /// The same, where a person's no to `asked` will be looked for.
+    pub fn about(self, asked: Asked) -> Self {
+        Self { asked: Some(asked), ..self }
+    }
+
+    /// What a no to `ask` is found by: found before where its content is the same, else now.
+    pub fn asked_by(&self, ask: &Ask) -> Asked {
+        let found = self.asked.filter(|asked| asked.digest == ask.digest);
+        found.unwrap_or_else(|| ask.what_is_asked())
     }
 
     /// What a caller does that is not kept as an intent: a repeat is told by what is there.
     pub fn by(credential: Option<SecretHash>, deed: Deed) -> Self {
-        Self { intent: None, credential, deed }
+        Self { intent: None, credential, deed, asked: None }
     }
 }
 

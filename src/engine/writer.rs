@@ -10,6 +10,7 @@ use super::{Shared, Waiting, others, topics_of_ask, topics_of_session};
 use crate::ask::{Now, Span, limits};
 use crate::error::Error;
 use crate::store::{Batch, Change, Committed, Fault, Record};
+use futures_util::future::try_join_all;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -154,12 +155,13 @@ async fn decide(shared: &Shared, requests: &[&Request], now: Now) -> Result<Vec<
 async fn load(shared: &Shared, world: &mut World) -> Result<bool, Fault> {
     let (keys, scopes) = (world.take_missing(), world.take_uncounted());
     let missed = !keys.is_empty() || !scopes.is_empty();
-    if !keys.is_empty() {
-        let records = shared.store.load(&keys).await?;
-        world.add(keys, records);
-    }
-    for scope in scopes {
-        let listing = shared.store.list(&scope, None, limits::OPEN_LISTED).await?;
+    // At once: of a store behind a network each is a way there and back.
+    let records =
+        async { if keys.is_empty() { Ok(Vec::new()) } else { shared.store.load(&keys).await } };
+    let count = |scope| shared.store.list(scope, None, limits::OPEN_LISTED);
+    let (records, listings) = tokio::try_join!(records, try_join_all(scopes.iter().map(count)))?;
+    world.add(keys, records);
+    for (scope, listing) in scopes.into_iter().zip(listings) {
         world.add_count(scope, listing);
     }
     Ok(missed)

@@ -24,15 +24,17 @@ impl Service {
         caller: &Caller,
         request: RequestId,
         work: Option<WorkId>,
-        draft: Draft,
+        mut draft: Draft,
     ) -> Result<Receipt, Error> {
         authorize(caller, Call::Ask, None)?;
         let asker = session_of(caller);
         self.count_ask(&asker, work).await?;
         // The trace is the call's and not the question's: a retry may come under another.
         let state = draft.carried.state.clone();
-        let sent = Draft { carried: Carried { state, ..Carried::default() }, ..draft.clone() };
-        let intent = caller.intent(request, Call::Ask, &(work, &sent));
+        let sent = Carried { state, ..Carried::default() };
+        let carried = std::mem::replace(&mut draft.carried, sent);
+        let intent = caller.intent(request, Call::Ask, &(work, &draft));
+        draft.carried = carried;
         let id = self.fresh(AskId::new);
         let plan = self.plan(draft.route.as_ref())?;
         let file = File::new(id, asker, work, draft, plan);
@@ -303,7 +305,11 @@ impl Service {
         // Looked up first, or the watch that an answer ends would not be found; and at once, since what
         // another daemon said stays so for a moment.
         let attached = self.attached.has(ask.asker.session);
-        let reply = self.engine.submit(Request::of(intent, deed));
+        let mut request = Request::of(intent, deed);
+        if matches!(call, Call::Answer | Call::AnswerAgent | Call::Decline) {
+            request = request.about(ask.what_is_asked());
+        }
+        let reply = self.engine.submit(request);
         let (attached, reply) = tokio::join!(biased; attached, reply);
         self.receipt(reply, Some(ask), attached?).await
     }

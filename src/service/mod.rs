@@ -36,6 +36,7 @@ pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
 pub use crate::engine::{Answers, Notifier, WriterOn};
 
+use crate::ask::hex::hex;
 use crate::ask::{
     Ask, AskId, Assurance, HostName, Namespace, PersonName, Plans, Policy, RequestId, SessionId,
     Timestamp,
@@ -246,7 +247,7 @@ fn fingerprint(call: Call, payload: &impl Serialize) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{call:?}\n"));
     hash.update(&payload);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize())
 }
 
 fn new_secret(kind: Kind) -> Secret {

@@ -5,6 +5,7 @@
 //! so that a mistyped one is told from one that is not good any more, without a look at the store. A
 //! secret of askway 0.1, which has none, is still taken: agents that run go on over an update.
 
+use crate::ask::hex::hex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -151,10 +152,6 @@ impl TryFrom<String> for SecretHash {
         }
         Ok(Self(bytes))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The check of a secret without one: the beginning of its SHA-256 under a name of its own, so that it

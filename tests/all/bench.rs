@@ -271,7 +271,7 @@ pub fn draft(question: &str) -> Draft {
     };
     let content = Content { questions: vec![question], context: String::new() };
     Draft {
-        content,
+        content: content.into(),
         priority: Priority::Normal,
         expire: None,
         defaults: Answers::new(),
@@ -280,6 +280,11 @@ pub fn draft(question: &str) -> Draft {
         again: false,
         assurance: None,
     }
+}
+
+/// What is asked by a draft, to be changed.
+pub fn what(draft: &mut Draft) -> &mut Content {
+    Arc::make_mut(&mut draft.content)
 }
 
 pub fn yes() -> Answers {

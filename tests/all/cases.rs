@@ -62,7 +62,7 @@ async fn c04_six_ends_are_told_apart_by_type_with_who_and_when() {
     ends.insert("withdrawn".into(), (*bench.get(ask.id).await).clone());
     let stop = accepted(bench.file(&lead, expiring(ExpiryAction::Stop)).await);
     let mut default = expiring(ExpiryAction::Default);
-    default.content.questions[0].options[0].recommended = true;
+    what(&mut default).questions[0].options[0].recommended = true;
     let default = accepted(bench.file(&lead, default).await);
     bench.show(&default).await;
     bench.pass(Span::from_mins(5)).await;
@@ -504,7 +504,7 @@ async fn c144_choices_are_a_set_and_several_only_where_several_may_be() {
     let lead = bench.root("lead").await;
     let one = bench.ask(&lead, "one?").await;
     let mut many = draft("many?");
-    many.content.questions[0].multiple = true;
+    what(&mut many).questions[0].multiple = true;
     let many = accepted(bench.file(&lead, many).await);
     let both = chosen(&["yes", "no"], None);
     let twice = chosen(&["yes", "yes"], None);

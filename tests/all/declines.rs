@@ -2,11 +2,14 @@
 
 use crate::bench::*;
 use askway::ask::{
-    Actor, Ask, Draft, Ending, ExpiryAction, ExpiryClock, PersonName, Policy, Span, WhyNoDefault,
-    limits,
+    Actor, Ask, Draft, Ending, ExpiryAction, ExpiryClock, PersonName, Policy, Span, StandingNo,
+    WhyNoDefault, limits,
 };
 use askway::error::Reason;
 use askway::service::Verdict;
+use askway::store::mem::Mem;
+use askway::store::{Batch, Change, Key, Record, Store};
+use std::sync::Arc;
 
 const NOTE: &str = "not on a Friday";
 
@@ -60,6 +63,30 @@ async fn c38_another_tree_and_another_day_are_free() {
     bench.advance(Span::from_millis(1));
     let anew = bench.ask(&worker, "drop the table?").await;
     assert!(anew.is_open(), "a repeated decline prolongs nothing");
+}
+
+#[tokio::test]
+async fn a_no_that_the_first_version_wrote_is_found_by_how_it_was_spelled() {
+    let store = Arc::new(Mem::default());
+    let bench = Bench::over(store.clone()).await;
+    let worker = bench.root("worker").await;
+    let first = bench.ask(&worker, "drop the table?").await;
+    accepted(bench.decline(&first, NOTE).await);
+    bench.acknowledge(&worker, first.id).await;
+    let asked = first.what_is_asked();
+    let key = Key::StandingNo((first.tree, asked.gist));
+    let Some(Record::StandingNo(no)) =
+        store.load(std::slice::from_ref(&key)).await.unwrap().remove(0)
+    else {
+        panic!("a no is kept")
+    };
+    let before = StandingNo { digest: asked.digest, revision: 1, ..(*no).clone() };
+    let writes = vec![Record::StandingNo(before.into())];
+    let change = Change { writes, removes: vec![key], ..Change::default() };
+    store.commit(Batch { changes: vec![change], mark: None }).await.unwrap();
+    let again = bench.ask(&worker, "drop the table?").await;
+    declined_by_it(&again, &first);
+    assert!(bench.ask(&worker, "Drop the TABLE").await.is_open(), "it bound no other spelling");
 }
 
 #[tokio::test]
@@ -184,7 +211,7 @@ async fn rule_04_no_silence_overrules_a_persons_no() {
     let (lead, worker) = bench.pair().await;
     let other = bench.child("other", &lead, false).await;
     let mut wanted = draft("drop the table?");
-    wanted.content.questions[0].options[0].recommended = true;
+    what(&mut wanted).questions[0].options[0].recommended = true;
     wanted.expire = Some((Span::from_mins(10), ExpiryAction::Default));
     let mine = accepted(bench.file(&worker, wanted.clone()).await);
     let twin = accepted(bench.file(&other, wanted).await);
@@ -211,7 +238,7 @@ async fn a_reply_leads_to_no_content_that_a_person_declined() {
     bench.acknowledge(&worker, declined.id).await;
     let mut other = draft("drop the table?");
     let offered = other.content.questions[0].options.clone();
-    other.content.questions[0].options[1].label = "nope".into();
+    what(&mut other).questions[0].options[1].label = "nope".into();
     let ask = accepted(bench.file(&worker, other).await);
     let options = [("q1".to_owned(), offered)].into();
     let said =

@@ -14,7 +14,7 @@ const WINDOW: Span = Span::from_secs(60);
 /// An ask whose asker recommends `yes`, and takes it when nobody says anything.
 fn with_default(question: &str) -> Draft {
     let mut draft = draft(question);
-    draft.content.questions[0].options[0].recommended = true;
+    what(&mut draft).questions[0].options[0].recommended = true;
     draft.expire = Some((EXPIRE, ExpiryAction::Default));
     draft
 }
@@ -214,7 +214,7 @@ async fn c08_each_defaulted_question_is_marked_so() {
     let lead = bench.root("lead").await;
     let mut two = with_default("one?");
     let second = askway::ask::Question { id: "q2".into(), ..two.content.questions[0].clone() };
-    two.content.questions.push(second);
+    what(&mut two).questions.push(second);
     let ask = accepted(bench.file(&lead, two).await);
     let half = bench.service.answer(&bench.owner, fresh(), ask.id, ask.digest, yes()).await;
     let Err(Error::Invalid(violations)) = half else { panic!("a half answer is none: {half:?}") };

@@ -136,7 +136,7 @@ async fn rule_13_content_that_a_reply_changed_is_another_question() {
     let old = bench.file(&worker, draft("which store?")).await.unwrap();
     assert!(!old.replayed, "as it was it is not asked any more");
     let mut new = draft("which store?");
-    new.content.questions[0].options = options;
+    what(&mut new).questions[0].options = options;
     let new = bench.file(&worker, new).await.unwrap();
     assert!(new.replayed);
     assert_eq!(new.ask.unwrap().id, changed.id);

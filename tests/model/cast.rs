@@ -152,7 +152,7 @@ impl Cast {
             id: ask_id(number),
             namespace: Namespace::default(),
             draft: Draft {
-                content: self.contents[0].clone(),
+                content: self.contents[0].clone().into(),
                 priority: Priority::Normal,
                 expire: Some((EXPIRE, expire)),
                 defaults: Answers::new(),

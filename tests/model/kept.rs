@@ -248,7 +248,7 @@ fn nos_after(before: &Ask, ask: &Ask, nos: u8) -> u8 {
     }
     let which = CAST.which(ask.digest);
     let standing = CAST.no(nos, which);
-    match StandingNo::after(ask, standing.as_ref()) {
+    match StandingNo::after(ask, ask.what_is_asked(), standing.as_ref()) {
         None => nos,
         Some(no) if no.until > no.time && no.stands(Now::at(ask.outcome().unwrap().time)) => {
             nos | 1 << which

@@ -41,7 +41,7 @@ fn column(name: &str) -> Ask {
     match action {
         "stop" => {
             let mut filing = filing(hops, Some(mins(60)));
-            filing.draft.content.questions[0].options[0].recommended = true;
+            what(&mut filing).questions[0].options[0].recommended = true;
             file(filing)
         }
         "default" => with_default(hops, 60),

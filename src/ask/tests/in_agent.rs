@@ -44,7 +44,7 @@ fn the_asker_is_told_of_it_in_words() {
 fn a_no_that_binds_goes_on_saying_where_it_was_typed() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &typed(decline(&ask, "owner")), after(mins(1)));
-    let no = StandingNo::after(&declined, None).unwrap();
+    let no = StandingNo::after(&declined, declined.what_is_asked(), None).unwrap();
     assert!(no.in_agent);
     let mut again = filing(vec![to_people(&["owner"], None)], None);
     again.standing = Some(no);

@@ -83,6 +83,11 @@ fn option(label: &str) -> QuestionOption {
     QuestionOption { label: label.into(), description: String::new(), recommended: false }
 }
 
+/// What is asked by a draft, to be changed.
+fn what(filing: &mut Filing) -> &mut Content {
+    Arc::make_mut(&mut filing.draft.content)
+}
+
 fn content() -> Content {
     let question = Question {
         id: "store".into(),
@@ -106,7 +111,7 @@ fn filing(hops: Vec<Hop>, expire: Option<Span>) -> Filing {
         id: AskId::new(FILED, [7; 6]),
         namespace: Namespace::default(),
         draft: Draft {
-            content: content(),
+            content: content().into(),
             priority: Priority::Normal,
             expire: expire.map(|after| (after, ExpiryAction::Stop)),
             defaults: Answers::new(),
@@ -248,7 +253,7 @@ fn standing_no(ask: &Ask, until: Timestamp) -> StandingNo {
 /// The content of the store question, SQLite recommended, filed with a default in `minutes`.
 fn with_default(hops: Vec<Hop>, minutes: u64) -> Ask {
     let mut filing = filing(hops, None);
-    filing.draft.content.questions[0].options[0].recommended = true;
+    what(&mut filing).questions[0].options[0].recommended = true;
     filing.draft.expire = Some((mins(minutes), ExpiryAction::Default));
     file(filing)
 }

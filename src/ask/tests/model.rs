@@ -240,7 +240,7 @@ impl World {
         });
         let wish = Wish { stops: stops.collect(), shown: shown.clone(), after, given };
         let mut filing = filing(hops, None);
-        filing.draft.content.questions[0].options = options(&shown);
+        what(&mut filing).questions[0].options = options(&shown);
         filing.draft.expire = after.map(|(after, default)| {
             let action = if default { ExpiryAction::Default } else { ExpiryAction::Stop };
             (Span::from_millis(after), action)
@@ -334,9 +334,8 @@ impl World {
             _ => {}
         }
         self.meet(&end.word);
-        if let Some(after) = StandingNo::after(ask, self.kept.get(&ask.digest)) {
-            self.kept.insert(ask.digest, after);
-        }
+        let after = StandingNo::after(ask, ask.what_is_asked(), self.kept.get(&ask.digest));
+        self.kept.extend(after.map(|after| (ask.digest, after)));
         let kept = self.kept.get(&ask.digest);
         let kept =
             kept.map(|no| (no.until.as_millis(), by(&Actor::Person(no.by.clone())), no.again));

@@ -68,14 +68,14 @@ fn asked_again(standing: &StandingNo, again: bool, minutes: u64) -> Ask {
 fn c38_a_persons_no_binds() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &decline(&ask, "ann"), after(mins(1)));
-    let no = StandingNo::after(&declined, None).unwrap();
+    let no = StandingNo::after(&declined, declined.what_is_asked(), None).unwrap();
     let gist = ask.what_is_asked().gist;
     assert_eq!((no.tree, no.digest, no.ask, no.revision), (ask.tree, gist, ask.id, 1));
     assert_eq!(no.until, FILED + mins(1) + limits::DECLINE_STANDS);
 
     // One that askway 0.1 wrote is kept by its spelling: the next no is a record of its own.
     let older = StandingNo { digest: ask.digest, revision: 3, again: 2, ..no.clone() };
-    let over = StandingNo::after(&declined, Some(&older)).unwrap();
+    let over = StandingNo::after(&declined, declined.what_is_asked(), Some(&older)).unwrap();
     assert_eq!((over.digest, over.revision, over.again), (gist, 1, 2));
 
     // Filed and settled at once, by that person, with the note, linked to the first.
@@ -85,7 +85,11 @@ fn c38_a_persons_no_binds() {
     assert_eq!(outcome.note.as_deref(), Some("not this week"));
     assert_eq!((outcome.stands_from, second.revision), (Some(ask.id), 2));
     assert!(second.is_unread(), "the asker is told");
-    assert_eq!(StandingNo::after(&second, Some(&no)), None, "a repetition prolongs nothing");
+    assert_eq!(
+        StandingNo::after(&second, second.what_is_asked(), Some(&no)),
+        None,
+        "a repetition prolongs nothing"
+    );
 
     // Until it is over.
     let day = 24 * 60;
@@ -98,7 +102,7 @@ fn c38_a_persons_no_binds() {
 fn c38_asked_again_all_the_same_it_goes_to_people_and_is_counted() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &decline(&ask, "ann"), after(mins(1)));
-    let no = StandingNo::after(&declined, None).unwrap();
+    let no = StandingNo::after(&declined, declined.what_is_asked(), None).unwrap();
     let again = asked_again(&no, true, 5);
     assert!(again.is_open());
     assert_eq!(again.again, 1);
@@ -107,11 +111,11 @@ fn c38_asked_again_all_the_same_it_goes_to_people_and_is_counted() {
 
     // Declined once more, the count goes on; the first twin's late no does not forget it.
     let declined = then(&again, &decline(&again, "owner"), after(mins(6)));
-    let second = StandingNo::after(&declined, Some(&no)).unwrap();
+    let second = StandingNo::after(&declined, declined.what_is_asked(), Some(&no)).unwrap();
     assert_eq!((second.again, second.revision, second.by.as_str()), (1, 3, "owner"));
     assert_eq!(asked_again(&second, true, 7).again, 2);
     let late = then(&ask, &decline(&ask, "bob"), after(mins(8)));
-    assert_eq!(StandingNo::after(&late, Some(&second)).unwrap().again, 1);
+    assert_eq!(StandingNo::after(&late, late.what_is_asked(), Some(&second)).unwrap().again, 1);
 
     let route = Route { hops: vec![to_session(lead(), 15), to_people(&["ann"], None)] };
     assert_eq!(route.of_people().hops, [to_people(&["ann"], None)]);
@@ -121,13 +125,16 @@ fn c38_asked_again_all_the_same_it_goes_to_people_and_is_counted() {
 fn a_second_no_does_not_shorten_the_first() {
     let ask = to_lead_then_owner();
     let declined = then(&ask, &decline(&ask, "ann"), after(mins(1)));
-    let no = StandingNo::after(&declined, None).unwrap();
+    let no = StandingNo::after(&declined, declined.what_is_asked(), None).unwrap();
     let mut short = filing(vec![to_people(&["owner"], None)], None);
     short.policy.terms.decline_stands = Span::default();
     let short = file(short);
     let declined = then(&short, &decline(&short, "bob"), after(mins(2)));
-    assert_eq!(StandingNo::after(&declined, Some(&no)).unwrap().until, no.until);
-    let alone = StandingNo::after(&declined, None).unwrap();
+    assert_eq!(
+        StandingNo::after(&declined, declined.what_is_asked(), Some(&no)).unwrap().until,
+        no.until
+    );
+    let alone = StandingNo::after(&declined, declined.what_is_asked(), None).unwrap();
     assert!(!alone.stands(after(mins(2))), "where nothing is to stand, nothing does");
 }
 
@@ -147,18 +154,22 @@ fn a_session_cannot_say_yes_to_what_a_person_declined_and_a_person_can() {
     // It climbs as usual, and whoever may lift the no does by answering.
     let moved = then(&ask, &escalate(&ask, Actor::Session(lead()), 0), now);
     let answered = then(&moved, &answer(&moved, "owner"), now);
-    let lifted = StandingNo::after(&answered, Some(&no)).unwrap();
+    let lifted = StandingNo::after(&answered, answered.what_is_asked(), Some(&no)).unwrap();
     assert_eq!((lifted.until, lifted.revision), (now.time, 2));
     assert!(!lifted.stands(now));
     assert!(!then(&ask, &by_lead(lifted.until), now).is_open());
-    assert_eq!(StandingNo::after(&answered, Some(&lifted)), None, "once is enough");
-    assert_eq!(StandingNo::after(&answered, None), None);
+    assert_eq!(
+        StandingNo::after(&answered, answered.what_is_asked(), Some(&lifted)),
+        None,
+        "once is enough"
+    );
+    assert_eq!(StandingNo::after(&answered, answered.what_is_asked(), None), None);
 
     // A session's answer, an expiry, a withdrawal leave it as it is.
     let by_session = then(&ask, &answer_agent(&ask, lead()), now);
     let withdrawn = then(&ask, &withdraw(), now);
     for other in [&ask, &by_session, &withdrawn] {
-        assert_eq!(StandingNo::after(other, Some(&no)), None);
+        assert_eq!(StandingNo::after(other, other.what_is_asked(), Some(&no)), None);
     }
 }
 

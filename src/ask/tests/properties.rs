@@ -128,7 +128,7 @@ fn filings() -> impl Strategy<Value = Filing> {
         filing.draft.again = standing.is_some();
         let asked = to_lead_then_owner();
         filing.standing = standing.map(|minutes| standing_no(&asked, FILED + mins(minutes)));
-        filing.draft.content.questions[0].options[0].recommended = true;
+        what(&mut filing).questions[0].options[0].recommended = true;
         filing
     })
 }

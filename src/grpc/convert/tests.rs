@@ -27,7 +27,7 @@ fn filing() -> Command {
         id: AskId::new(START, [1; 6]),
         namespace: Default::default(),
         draft: Draft {
-            content,
+            content: content.into(),
             priority: Priority::High,
             expire,
             defaults: Answers::new(),

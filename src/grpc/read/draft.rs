@@ -8,6 +8,7 @@ use crate::ask::{
 };
 use crate::grpc::v1;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 impl Fields {
     /// Answers are checked against their questions by the domain; here only that they can be held.
@@ -52,7 +53,7 @@ impl Fields {
         // More questions than may be are all the domain needs to see to say so.
         let some = request.questions.into_iter().take(limits::QUESTIONS + 1);
         let questions = some.enumerate().map(named).collect();
-        let content = Content { questions, context: request.context };
+        let content = Arc::new(Content { questions, context: request.context });
         let priority = match v1::Priority::try_from(request.priority) {
             Ok(v1::Priority::Unspecified | v1::Priority::Normal) => Some(Priority::Normal),
             Ok(v1::Priority::Low) => Some(Priority::Low),

@@ -267,7 +267,7 @@ impl World {
             id,
             namespace: name(NAMESPACES[usize::from(self.dice.one_in(4))]),
             draft: Draft {
-                content,
+                content: content.into(),
                 priority: Priority::Normal,
                 expire: expire.map(|after| (after, ExpiryAction::Stop)),
                 defaults: Answers::new(),
