@@ -108,14 +108,14 @@ impl Daemon {
 
     /// Seconds of processor it has used.
     pub fn processor(&self) -> f64 {
-        let stat = self.proc("stat");
-        let after_name = stat.rsplit(')').next().expect("its name stands in brackets");
-        let fields: Vec<f64> =
-            after_name.split_whitespace().map(|field| field.parse().unwrap_or(0.0)).collect();
-        // Fields 14 and 15 of the whole line, in hundredths of a second.
-        (fields[11] + fields[12]) / 100.0
+        processor_of(&self.proc("stat"))
     }
 
+    /// The same, and those this program has used.
+    pub fn processors(&self) -> (f64, f64) {
+        let own = fs::read_to_string("/proc/self/stat").expect("it runs");
+        (self.processor(), processor_of(&own))
+    }
     /// Bytes it had written to files.
     pub fn written(&self) -> f64 {
         let io = self.proc("io");
@@ -166,6 +166,15 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Seconds of processor, by what the system says of a process.
+fn processor_of(stat: &str) -> f64 {
+    let after_name = stat.rsplit(')').next().expect("its name stands in brackets");
+    let fields: Vec<f64> =
+        after_name.split_whitespace().map(|field| field.parse().unwrap_or(0.0)).collect();
+    // Fields 14 and 15 of the whole line, in hundredths of a second.
+    (fields[11] + fields[12]) / 100.0
 }
 
 fn spawn(data: &Path) -> (Child, String) {
