@@ -2,7 +2,6 @@
 
 use super::content::{Content, QuestionOption, Violation, check_length};
 use super::decide::replaced;
-use super::hex::hex;
 use super::names::{
     Actor, AskId, HostName, LeaseId, Namespace, PersonName, RouteName, SessionId, SessionRef,
     WorkId,
@@ -14,6 +13,7 @@ use super::{
     Answers, Ask, Assurance, ContentDigest, Expiry, ExpiryAction, Lease, NoticeWhy, Policy,
     Priority, StandingNo, limits,
 };
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,13 +59,12 @@ pub struct Carried {
 impl Carried {
     /// What of the asker's own state travels: at most [`limits::ASKER_STATE_BYTES`](super::limits).
     pub fn new(state: &[u8], trace_parent: String, trace_state: String) -> Self {
-        Self { state: hex(state), trace_parent, trace_state }
+        Self { state: HEXLOWER.encode(state), trace_parent, trace_state }
     }
 
     /// The asker's own state, as it was sent.
     pub fn state(&self) -> Vec<u8> {
-        let digit = |place: usize| u8::from_str_radix(&self.state[place..place + 2], 16);
-        (0..self.state.len()).step_by(2).map_while(|place| digit(place).ok()).collect()
+        HEXLOWER.decode(self.state.as_bytes()).unwrap_or_default()
     }
 }
 

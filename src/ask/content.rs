@@ -1,6 +1,7 @@
 //! What is asked: questions, their options, the context; checking them, and their fingerprint.
 
-use super::{hex, limits, text};
+use super::{limits, text};
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -73,13 +74,13 @@ impl ContentDigest {
 
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(hex::spell(&self.0, &mut [0; 64]))
+        f.write_str(HEXLOWER.encode_mut_str(&self.0, &mut [0; 64]))
     }
 }
 
 impl Serialize for ContentDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(hex::spell(&self.0, &mut [0; 64]))
+        serializer.serialize_str(HEXLOWER.encode_mut_str(&self.0, &mut [0; 64]))
     }
 }
 
@@ -94,13 +95,11 @@ impl FromStr for ContentDigest {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "must be the 64 hexadecimal digits of the content that was shown".to_owned();
-        if text.len() != 64 || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        if text.len() != 64 {
             return Err(wrong());
         }
         let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).map_err(|_| wrong())?;
-        }
+        HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).map_err(|_| wrong())?;
         Ok(Self(bytes))
     }
 }

@@ -152,7 +152,6 @@ fn who(actor: &Actor) -> String {
     }
 }
 
-/// What an asker must know of words that were typed where agents type.
 /// How surely a person's word is theirs; nothing where it is no person's.
 fn worth(assurance: Option<Assurance>) -> &'static str {
     match assurance {
@@ -162,6 +161,7 @@ fn worth(assurance: Option<Assurance>) -> &'static str {
     }
 }
 
+/// What an asker must know of words that were typed where agents type.
 fn typed(in_agent: bool) -> &'static str {
     match in_agent {
         true => "It was typed in an agent's environment: an agent may have typed it.\n",

@@ -51,7 +51,7 @@ pub const TOKEN_NOTE_BYTES: usize = 128;
 /// Shortest life of a token that has an end: less, and it is over before it is handed on.
 pub const TOKEN_TTL_MIN: Span = Span::from_secs(1);
 /// Longest life of a token that has an end: ten years; longer is none.
-pub const TOKEN_TTL_MAX: Span = Span::from_hours(10 * 365 * 24);
+pub const TOKEN_TTL_MAX: Span = Span::from_days(3_650);
 /// How deep work may be sent below a root session: beyond it nobody knows what was wanted.
 pub const DEPTH: usize = 8;
 /// Hops of a route as it is written: more, and nobody sees who is asked when.
@@ -93,7 +93,7 @@ pub const PREFIX_MATCHES: usize = 10;
 /// by configuration.
 pub const ROUTE_TIMEOUT_MIN: Span = Span::from_millis(1);
 /// Longest time of a hop: a week; who has not answered by then is not there.
-pub const ROUTE_TIMEOUT_MAX: Span = Span::from_hours(7 * 24);
+pub const ROUTE_TIMEOUT_MAX: Span = Span::from_days(7);
 /// Time of a hop where nothing else is said.
 pub const ROUTE_TIMEOUT: Span = Span::from_mins(15);
 /// Time of all senders together, from the filing, where nothing else is said: two of them in full,
@@ -115,7 +115,7 @@ pub const DECLINE_STANDS_MAX: Span = KEEP;
 /// Shortest expiry: a person cannot be asked in less.
 pub const EXPIRE_MIN: Span = Span::from_mins(1);
 /// Longest expiry.
-pub const EXPIRE_MAX: Span = Span::from_hours(7 * 24);
+pub const EXPIRE_MAX: Span = Span::from_days(7);
 /// How long a claim holds the timers, unless it says less; renewable.
 pub const CLAIM: Span = Span::from_mins(15);
 /// Shortest claim.
@@ -130,12 +130,12 @@ pub const TICKET_LIFE: Span = Span::from_hours(12);
 /// suspend, a busy machine.
 pub const HOLD_GRACE: Span = Span::from_secs(30);
 /// How long a settled ask is kept after its delivery ended, unless configured.
-pub const KEEP: Span = Span::from_hours(30 * 24);
+pub const KEEP: Span = Span::from_days(30);
 /// The least it may be configured to: a week, so that a late retry still finds its receipt.
-pub const KEEP_MIN: Span = Span::from_hours(7 * 24);
+pub const KEEP_MIN: Span = Span::from_days(7);
 /// The most, and how long a settled ask is kept at all: a quarter; who has not read it by then will
 /// not.
-pub const KEEP_MAX: Span = Span::from_hours(90 * 24);
+pub const KEEP_MAX: Span = Span::from_days(90);
 /// How long a receipt is kept at least, and longer while its ask is.
 pub const RECEIPT_KEEP: Span = KEEP_MIN;
 /// Open asks in one tree of works: beyond it an agent asks instead of working.
@@ -186,4 +186,4 @@ pub const SESSION_TTL: Span = Span::from_hours(24);
 /// How much of that must have passed before a call renews it: a write an hour, not a write a call.
 pub const SESSION_RENEW: Span = Span::from_hours(1);
 /// How long a session may be paused before it is ended.
-pub const PAUSED_MAX: Span = Span::from_hours(30 * 24);
+pub const PAUSED_MAX: Span = Span::from_days(30);

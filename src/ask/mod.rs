@@ -14,7 +14,6 @@ pub mod event;
 mod evolve;
 mod expiry;
 mod follow_up;
-pub(crate) mod hex;
 pub mod limits;
 mod moves;
 pub mod names;

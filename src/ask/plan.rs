@@ -169,9 +169,9 @@ impl Plan {
             }
         }
         let people: Vec<Hop> = self.hops.iter().filter_map(PlanHop::of_people).collect();
-        for round in 0..self.repeat {
+        for _ in 0..self.repeat {
             let is_asked = |first: &Hop| hops.last().is_some_and(|last| last.to == first.to);
-            let again = round > 0 && people.first().is_some_and(is_asked);
+            let again = people.first().is_some_and(is_asked);
             hops.extend(people.iter().skip(usize::from(again)).cloned());
         }
         hops.last_mut().expect("every plan ends with people").timeout = None;

@@ -158,7 +158,6 @@ fn means_something(before: Option<char>, c: char, after: Option<char>) -> bool {
         '*' => is(is_of_a_word) == (true, true),
         '#' | '%' | '&' | '@' | '/' | '\\' => is(is_of_a_word) != (false, false),
         '|' | '~' => false,
-        c if c.is_whitespace() => false,
         c => matches!(
             c.general_category(),
             GeneralCategory::MathSymbol
@@ -296,6 +295,8 @@ mod tests {
             ("Удалить Вывод?", "удалить вывод"),
             ("ΣΟΦΟΣ ΝΕΡΟ", "σοφοσ νερο"),
             ("Re-deploy?", "redeploy"),
+            ("Use 1\u{200d}.5?", "use 1.5"),
+            ("Use 1\u{200b}.5?", "use 1.5"),
         ] {
             assert_eq!(plain(one), plain(other), "{one} {other}");
             assert_eq!(content(one, &["A"]).asked().gist, content(other, &["A"]).asked().gist);
@@ -317,6 +318,9 @@ mod tests {
             ("?", "!"),
             ("modern", "modem"),
             ("кров", "кровь"),
+            ("\u{153}uvre", "oeuvre"),
+            ("\u{1a7}", "2"),
+            ("x\u{301}y", "xy"),
         ] {
             assert_ne!(plain(one), plain(other), "{one} {other}");
         }

@@ -275,6 +275,7 @@ mod tests {
     fn a_letter_that_seems_to_be_of_its_words_script_and_is_not_is_shown() {
         for (text, shown) in [
             ("p\u{430}ypal", "p\\u{430}ypal"),
+            ("p\u{430}yp\u{e1}l", "p\\u{430}yp\u{e1}l"),
             ("use \u{420}ostgres, now", "use \\u{420}ostgres, now"),
             ("\u{3bf}wner", "\\u{3bf}wner"),
             // Of a Cyrillic word it is the Latin letter.

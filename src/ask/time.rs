@@ -67,6 +67,11 @@ impl Span {
         Self(hours * 3_600_000)
     }
 
+    /// `days` days of 24 hours.
+    pub const fn from_days(days: u64) -> Self {
+        Self(days * 86_400_000)
+    }
+
     /// Milliseconds.
     pub const fn as_millis(self) -> u64 {
         self.0

@@ -120,7 +120,7 @@ fn off_is_a_value_that_a_flag_and_a_file_can_say() {
     let folder = folder("decline_stands = \"off\"\nperson_window = \"5s\"\nkeep = \"8d\"\n");
     let config = load(folder.path(), Args::default(), &[("ASKWAY_KEEP", "9d")]).unwrap();
     assert_eq!((config.decline_stands, config.person_window), (None, Span::from_secs(5)));
-    assert_eq!(config.keep, Span::from_hours(9 * 24));
+    assert_eq!(config.keep, Span::from_days(9));
     let set = [("ASKWAY_DECLINE_STANDS", "1h")];
     let stands = |args| load(folder.path(), args, &set).unwrap().decline_stands;
     assert_eq!(stands(Args::default()), Some(Span::from_hours(1)));

@@ -27,7 +27,7 @@ const FORESEEN: usize = 3;
 /// How often service time is kept while a deadline is armed and nothing else is committed.
 const KEEP_TIME: Duration = Duration::from_secs(5);
 /// A deadline further off than this does not keep the disk awake: it is a purge, or as good as one.
-const ARMED_WITHIN: Span = Span::from_hours(8 * 24);
+const ARMED_WITHIN: Span = Span::from_days(8);
 
 /// Where the writer runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

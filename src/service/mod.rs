@@ -36,7 +36,6 @@ pub use watch::{DeliveryMessage, InboxMessage, WatchMessage};
 
 pub use crate::engine::{Answers, Notifier, WriterOn};
 
-use crate::ask::hex::hex;
 use crate::ask::{
     Ask, AskId, Assurance, HostName, Namespace, PersonName, Plans, Policy, RequestId, SessionId,
     Timestamp,
@@ -47,6 +46,7 @@ use crate::engine::{Engine, HoldGuard};
 use crate::error::Error;
 use crate::session::{Kind, Principal, Secret, SecretHash, Session};
 use crate::store::{Key, ReceiptKey, Record, Store};
+use data_encoding::HEXLOWER;
 use latest::Latest;
 use presence::Attached;
 use rates::Counts;
@@ -247,7 +247,7 @@ fn fingerprint(call: Call, payload: &impl Serialize) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{call:?}\n"));
     hash.update(&payload);
-    hex(&hash.finalize())
+    HEXLOWER.encode(&hash.finalize())
 }
 
 fn new_secret(kind: Kind) -> Secret {

@@ -5,7 +5,7 @@
 //! so that a mistyped one is told from one that is not good any more, without a look at the store. A
 //! secret of askway 0.1, which has none, is still taken: agents that run go on over an update.
 
-use crate::ask::hex::hex;
+use data_encoding::HEXLOWER;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -62,7 +62,7 @@ pub struct Secret {
 impl Secret {
     /// A secret of `kind` from 32 `random` bytes.
     pub fn new(kind: Kind, random: [u8; 32]) -> Self {
-        let text = format!("{}{}", kind.prefix(), hex(&random));
+        let text = format!("{}{}", kind.prefix(), HEXLOWER.encode(&random));
         let check = check(&text);
         Self { kind, text: format!("{text}{check}").into() }
     }
@@ -134,7 +134,7 @@ impl fmt::Debug for SecretHash {
 
 impl From<SecretHash> for String {
     fn from(hash: SecretHash) -> String {
-        hex(&hash.0)
+        HEXLOWER.encode(&hash.0)
     }
 }
 
@@ -143,13 +143,11 @@ impl TryFrom<String> for SecretHash {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let wrong = "a hash is 64 hexadecimal digits";
-        if text.len() != DIGITS || !text.is_ascii() {
+        if text.len() != DIGITS {
             return Err(wrong);
         }
         let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).map_err(|_| wrong)?;
-        }
+        HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).map_err(|_| wrong)?;
         Ok(Self(bytes))
     }
 }
@@ -158,7 +156,7 @@ impl TryFrom<String> for SecretHash {
 /// says nothing of the hash that is kept.
 fn check(text: &str) -> String {
     let hash = Sha256::new().chain_update("askway check\n").chain_update(text).finalize();
-    hex(&hash[..CHECK_DIGITS / 2])
+    HEXLOWER.encode(&hash[..CHECK_DIGITS / 2])
 }
 
 #[cfg(test)]

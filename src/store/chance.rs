@@ -1,6 +1,7 @@
 //! What a store leaves to chance: names that nothing else has, and how long one stands back.
 
 use super::Fault;
+use data_encoding::HEXLOWER;
 
 /// So many bytes of chance.
 ///
@@ -20,5 +21,5 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N], Fault> {
 ///
 /// As [`random`].
 pub(super) fn random_name() -> Result<String, Fault> {
-    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&random::<16>()?))
 }

@@ -5,9 +5,9 @@
 use super::record::PLAIN;
 use super::snapshot::{Counts, Saved, Snapshot};
 use super::{Batch, Committed, Fault, Store};
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The form of the lines themselves.
@@ -63,11 +63,7 @@ impl Tally {
     }
 
     fn end(self) -> End {
-        let mut sha256 = String::new();
-        for byte in self.digest.finalize() {
-            let _ = write!(sha256, "{byte:02x}");
-        }
-        End { records: self.records, sha256 }
+        End { records: self.records, sha256: HEXLOWER.encode(&self.digest.finalize()) }
     }
 }
 

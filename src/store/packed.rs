@@ -44,13 +44,13 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use data_encoding::HEXLOWER;
     use proptest::prelude::*;
     use sha2::{Digest, Sha256};
 
     #[test]
     fn the_dictionary_is_what_it_was_when_files_were_packed_with_it() {
-        let digest: String =
-            Sha256::digest(DICTIONARY).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = HEXLOWER.encode(&Sha256::digest(DICTIONARY));
         assert_eq!(
             digest, "69c195e3014fd525087a9482bc7e04730a8a50350cf312a60e32f30121378de6",
             "take a new schema number"

@@ -199,7 +199,7 @@ pub fn draft(number: usize) -> Draft {
         multiple: false,
     };
     Draft {
-        content: Content { questions: vec![question], context: String::new() },
+        content: Content { questions: vec![question], context: String::new() }.into(),
         priority: Priority::Normal,
         expire: None,
         defaults: Answers::new(),

@@ -232,3 +232,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_plan_says_its_name_whom_it_may_ask_and_how_surely() {
+    let climb =
+        plan(vec![hop(senders(), 5), hop(person("ann"), 5), hop(group(&["bob", "ann"]), None)], 1);
+    assert_eq!(climb.name().as_str(), "climb");
+    assert_eq!(climb.assurance(), None);
+    let sure = climb.clone().demanding(Some(crate::ask::Assurance::Token));
+    assert_eq!(sure.assurance(), Some(crate::ask::Assurance::Token));
+    let plans = Plans::new([climb], mins(5));
+    let people = plans.people();
+    assert_eq!(people.iter().map(PersonName::as_str).collect::<Vec<_>>(), ["ann", "bob", "owner"]);
+}
+
+#[test]
+fn that_there_are_too_many_hops_is_said_once() {
+    let mut hops = vec![hop(person("ann"), 5); limits::ROUTE_HOPS];
+    hops.push(hop(person("owner"), None));
+    let found = wrong(&hops, 1);
+    assert!(!found.iter().any(|part| *part == PlanPart::Repeat.to_string()), "{found:?}");
+}

@@ -102,7 +102,7 @@ fn what_travels_is_as_long_as_it_may_be_and_no_longer() {
 fn defaults_are_for_an_expiry_with_default_and_their_faults_are_said_once() {
     let expiring = |action: ExpiryAction, content: Content, defaults: Answers| {
         let expire = Some((mins(30), action));
-        let found = Draft { expire, content, defaults, ..draft() }.violations();
+        let found = Draft { expire, content: content.into(), defaults, ..draft() }.violations();
         found.iter().map(|violation| violation.field.clone()).collect::<Vec<_>>()
     };
     let named = || answers("SQLite");
@@ -113,4 +113,35 @@ fn defaults_are_for_an_expiry_with_default_and_their_faults_are_said_once() {
     // What the content lacks is said of the content alone.
     let empty = Content { questions: Vec::new(), ..content() };
     assert_eq!(expiring(ExpiryAction::Default, empty, named()), ["questions"]);
+}
+
+#[test]
+fn one_option_is_recommended_where_one_is_chosen_and_any_where_several_are() {
+    let recommending = |multiple: bool, recommended: usize| {
+        let mut content = asking(1, 3);
+        let question = &mut content.questions[0];
+        question.multiple = multiple;
+        question.options[..recommended].iter_mut().for_each(|option| option.recommended = true);
+        content.violations().len()
+    };
+    assert_eq!([0, 1, 2].map(|many| recommending(false, many)), [0, 0, 1]);
+    assert_eq!([0, 1, 3].map(|many| recommending(true, many)), [0, 0, 0]);
+}
+
+/// Of options that are replaced for more questions than there can be, one is looked at.
+#[test]
+fn of_replaced_questions_one_more_than_there_can_be_is_looked_at() {
+    let replacing = |count: usize| {
+        let replaced = |number: usize| (format!("other{number}"), vec![option("Yes")]);
+        let options = (0..count).map(replaced).collect();
+        let standing = None;
+        let by = worker();
+        let command = Command::Reply { by, text: "2 GB".into(), options, standing };
+        match rejected(&to_lead_then_owner(), &command, after(mins(1))) {
+            Rejection::Invalid(found) => found.len(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(replacing(limits::QUESTIONS + 1), limits::QUESTIONS + 1);
+    assert_eq!(replacing(limits::QUESTIONS + 9), limits::QUESTIONS + 1);
 }

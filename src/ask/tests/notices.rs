@@ -163,3 +163,35 @@ fn what_comes_to_others_meanwhile_is_told_them_at_once() {
         assert_eq!(due(&ask), Some((NoticeWhy::Came, mins(10))), "that was ann's");
     }
 }
+
+#[test]
+fn what_else_happens_while_they_are_told_waits_for_a_quiet_window_and_what_came_does_not() {
+    let ask =
+        filed(vec![to_people(&["ann"], Some(mins(10))), to_people(&["bob", "eve"], None)], None);
+    let telling = told(&ask, NoticeWhy::Came);
+    let moved = then(&ask, &escalate(&ask, Actor::Person(person("ann")), 0), secs(1));
+    let came = Some((NoticeWhy::Came, Span::from_secs(1)));
+    assert_eq!(
+        due(&then(&moved, &telling, secs(2))),
+        came,
+        "bob does not wait for what ann was told"
+    );
+    let moved = then(&moved, &told(&moved, NoticeWhy::Came), secs(3));
+    let claimed = then(&moved, &claim("bob", 5, false), secs(4));
+    let telling = told(&moved, NoticeWhy::Came);
+    let released = then(&claimed, &Command::Release { by: person("bob") }, secs(5));
+    let unclaimed = |at: u64| Some((NoticeWhy::Unclaimed, Span::from_secs(at)));
+    assert_eq!(due(&released), unclaimed(3 + quiet()));
+    assert_eq!(due(&then(&released, &telling, secs(6))), unclaimed(6 + quiet()));
+}
+
+#[test]
+fn each_reason_has_a_word_and_a_sentence_of_its_own() {
+    let whys = [NoticeWhy::Came, NoticeWhy::Replied, NoticeWhy::Unclaimed, NoticeWhy::Settled];
+    let words = whys.map(|why| (why.word(), why.sentence()));
+    assert_eq!(words[0], ("came", "it came to people"));
+    let apart = |of: fn(&(&'static str, &'static str)) -> &'static str| {
+        words.iter().map(of).collect::<std::collections::HashSet<_>>().len()
+    };
+    assert_eq!((apart(|pair| pair.0), apart(|pair| pair.1)), (4, 4));
+}

@@ -218,6 +218,17 @@ fn one_worker_at_a_time_has_what_is_unread() {
 }
 
 #[test]
+fn who_has_a_lease_for_longer_is_called_as_before_or_as_said_now() {
+    let ask = then(&answered(), &lease("one", 1, None), after(mins(2)));
+    let holder = |ask: &Ask, command: &Command, now: Now| {
+        then(ask, command, now).lease.expect("it is leased").holder
+    };
+    assert_eq!(holder(&ask, &lease("", 3, Some(1)), after(mins(3))), "one");
+    assert_eq!(holder(&ask, &lease("two", 3, Some(1)), after(mins(3))), "two");
+    assert_eq!(holder(&ask, &lease("", 2, None), after(mins(7))), "", "another lease is nobody's");
+}
+
+#[test]
 fn a_late_lease_is_refused_and_told_who_has_it() {
     let ask = then(&answered(), &lease("one", 1, None), after(mins(2)));
     let lapsed = after(mins(7));
@@ -244,4 +255,34 @@ fn a_lease_is_gone_with_what_it_was_for() {
     let leased = then(&said, &lease("one", 1, None), after(mins(2)));
     let settled = then(&leased, &answer(&leased, "owner"), after(mins(3)));
     assert!(!then(&settled, &hand_over(&settled, Some(1)), after(mins(4))).is_unread());
+}
+
+#[test]
+fn where_the_same_question_was_sent_otherwise_it_says_in_what() {
+    let mut demanding = filing(vec![to_people(&["owner"], None)], None);
+    let plain = demanding.draft.clone();
+    let ask = file(demanding.clone());
+    assert_eq!(plain.differs(&ask), [""; 0]);
+    let stricter = Draft { assurance: Some(Assurance::Token), ..plain.clone() };
+    demanding.assurance = Some(Assurance::Token);
+    let strict = file(demanding);
+    assert_eq!(strict.assurance, Some(Assurance::Token));
+    assert_eq!(plain.differs(&strict), ["assurance"], "it demands more than was sent");
+    assert_eq!(stricter.differs(&strict), [""; 0]);
+    assert_eq!(stricter.differs(&ask), [""; 0], "less than was sent it never demands in the end");
+}
+
+#[test]
+fn a_no_that_was_over_when_the_next_was_said_is_not_counted_on() {
+    let ask = to_lead_then_owner();
+    let ask = then(&ask, &escalate(&ask, Actor::Session(lead()), 0), after(mins(1)));
+    let declined = then(&ask, &decline(&ask, "owner"), after(mins(2)));
+    let asked = declined.what_is_asked();
+    let again = |until| {
+        let before = StandingNo { again: 5, ..standing_no(&declined, until) };
+        StandingNo::after(&declined, asked, Some(&before)).expect("a no").again
+    };
+    let time = declined.outcome().unwrap().time;
+    assert_eq!(again(time), 0);
+    assert_eq!(again(time + Span::from_millis(1)), 5);
 }

@@ -203,3 +203,42 @@ fn a_no_that_stands_is_looked_up_where_a_session_or_a_default_might_say_otherwis
         assert!(command.standing(&ask).is_none(), "{command:?}");
     }
 }
+
+#[test]
+fn a_turn_says_how_sure_it_is_who_spoke() {
+    let said =
+        |assurance| Command::Say { by: Actor::Person(owner()), text: "why?".into(), assurance };
+    for assurance in [None, Some(Assurance::Local), Some(Assurance::Token)] {
+        let ask = then(&to_lead_then_owner(), &said(assurance), after(mins(1)));
+        assert_eq!(ask.turns[0].assurance, assurance);
+    }
+}
+
+#[test]
+fn each_reason_to_hold_a_default_is_another_sentence() {
+    use WhyNoDefault::{Declined, NotShown, PersonSpoke, ShownLately};
+    let all = [NotShown, ShownLately, PersonSpoke, Declined].map(WhyNoDefault::sentence);
+    assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
+    assert!(all.iter().all(|sentence| sentence.contains(' ')), "{all:?}");
+}
+
+#[test]
+fn what_is_told_has_as_much_of_a_long_text_as_fits() {
+    let text = "word ".repeat(limits::FOLLOW_UP_BYTES / 5);
+    let said = Command::Say { by: Actor::Person(owner()), text, assurance: None };
+    let told = then(&to_lead_then_owner(), &said, after(mins(1))).follow_up(2);
+    assert!(
+        (limits::FOLLOW_UP_BYTES / 4..=limits::FOLLOW_UP_BYTES).contains(&told.len()),
+        "{}",
+        told.len()
+    );
+}
+
+#[test]
+fn a_person_who_goes_and_was_alone_there_moves_it_on_in_the_next_event() {
+    let ask = filed(vec![to_people(&["ann"], Some(mins(5))), to_people(&["owner"], None)], None);
+    let gone = Command::PersonGone { person: person("ann"), idle: awake(&ask) };
+    let (events, moved) = run(&ask, &gone, after(mins(1)));
+    assert_eq!(events.iter().map(|event| event.revision).collect::<Vec<_>>(), [2, 3]);
+    assert!(moved.waits_on_person(&owner()));
+}

@@ -2,6 +2,7 @@
 
 use super::shapes::{Ask, Turn, text, time};
 use crate::grpc::v1;
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 
 /// An outcome or a turn on its way to the asker. A text that is none is told in hex.
@@ -39,15 +40,11 @@ impl<'a> Delivered<'a> {
             turn: delivery.turn.as_ref().map(Turn::of),
             follow_up: text(&delivery.follow_up),
             asker_state: as_text.ok().and_then(text),
-            asker_state_hex: as_text.is_err().then(|| hex(state)),
+            asker_state_hex: as_text.is_err().then(|| HEXLOWER.encode(state)),
             trace_parent: carried.and_then(|carried| text(&carried.trace_parent)),
             trace_state: carried.and_then(|carried| text(&carried.trace_state)),
             lease: token.map(|token| Taken { token, expire_time: time(until) }),
             ask: delivery.ask.as_ref().map(Ask::of),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
