@@ -152,6 +152,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn spans_are_added_and_are_lengths_of_the_systems() {
+        let (minute, hour) = (Span::from_mins(1), Span::from_hours(1));
+        assert_eq!((minute + hour).as_millis(), 3_660_000);
+        assert_eq!(Span::from_days(2).as_millis(), 172_800_000);
+        assert_eq!(Duration::from(minute), Duration::from_secs(60));
+        assert_eq!(Span::from(Duration::from_micros(1_999)), Span::from_millis(1));
+        assert_eq!(Span::from(Duration::MAX), Span::from_millis(u64::MAX));
+    }
+
+    #[test]
     fn spans_read_as_people_write_them() {
         let cases = [
             (0, "0s"),

@@ -248,3 +248,6 @@ pub fn issuable(
     }
     if found.is_empty() { Ok(kind) } else { Err(found) }
 }
+
+#[cfg(test)]
+mod tests;

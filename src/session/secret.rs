@@ -177,6 +177,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_a_secret_reads_back_and_tells_nothing() {
+        let secret = Secret::new(Kind::Person, [7; 32]);
+        let hash = secret.hash();
+        let bytes: [u8; 32] = Sha256::digest(secret.expose()).into();
+        assert_eq!(hash.to_bytes(), bytes);
+        let text = String::from(hash);
+        assert_eq!((text.len(), SecretHash::try_from(text.clone())), (DIGITS, Ok(hash)));
+        let other = Secret::new(Kind::Person, [8; 32]).hash();
+        let hashed = |hash: &SecretHash| std::hash::BuildHasher::hash_one(&keys(), hash);
+        assert_ne!(hashed(&hash), hashed(&other), "each has a place of its own among keys");
+        assert_eq!(format!("{hash:?}"), "SecretHash(…)");
+        for bad in
+            [&text[1..], &format!("{text}0"), &text.replace(&text[..1], "x"), &"é".repeat(32)]
+        {
+            assert!(SecretHash::try_from((*bad).to_owned()).is_err(), "{bad}");
+        }
+    }
+
+    fn keys() -> std::hash::BuildHasherDefault<std::hash::DefaultHasher> {
+        Default::default()
+    }
+
+    #[test]
     fn a_secret_that_a_panic_is_about_is_not_told() {
         let secret = Secret::new(Kind::Person, [7; 32]);
         let failed = || Err::<(), _>((&secret, secret.hash()));

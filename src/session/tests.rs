@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ask::{
-    Actor, Hop, Idle, Now, Route, SessionId, SessionRef, Span, Target, Timestamp, WorkId, limits,
+    Actor, Content, Hop, Idle, Now, Route, SessionId, SessionRef, Span, Target, Timestamp, WorkId,
+    limits,
 };
 
 const START: Timestamp = Timestamp::from_millis(1_796_000_000_000);
@@ -511,4 +512,63 @@ fn a_token_is_good_until_it_is_replaced_revoked_or_over() {
     assert!(revoked.void && revoked.revision == until.revision + 1);
     assert_eq!(revoked.revoke_time, Some(now().time));
     assert_eq!(revoked.revoked(START).revoke_time, Some(now().time), "it was, and stays so");
+}
+
+#[test]
+fn a_sweep_is_over_only_for_what_it_was_of() {
+    let paused = then(&session(1), &Command::Pause);
+    let swept = |stay: u32, standing: &Standing| {
+        let command = Command::Swept { stay, standing: standing.clone() };
+        decide(&paused, &command, now()).unwrap().is_some()
+    };
+    let active = Standing::Active;
+    assert!(swept(paused.stay, &paused.standing));
+    assert!(!swept(paused.stay, &active), "it was resumed and paused meanwhile");
+    assert!(!swept(paused.stay + 1, &paused.standing));
+}
+
+#[test]
+fn who_is_revoked_while_paused_was_paused_since_then() {
+    let paused = then(&session(1), &Command::Pause);
+    let later = Now::at(now().time + Span::from_mins(5));
+    let revoked = decide(&paused, &Command::Revoke, later).unwrap().expect("a change");
+    let since = |session: &Session| match session.standing {
+        Standing::Paused { since, lost_hold } => (since, lost_hold),
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(since(&revoked), (now().time, false));
+    let active = decide(&session(1), &Command::Revoke, later).unwrap().expect("a change");
+    assert_eq!(since(&active), (later.time, false));
+}
+
+#[test]
+fn work_may_ask_only_where_its_sender_may_and_says_so() {
+    let (sender, taker) = (session(1), session(2));
+    let may = |from: bool, sent: bool| {
+        let from = Work { may_ask: from, ..Work::root(work(1), &sender, now()) };
+        let manner = WorkManner { blocking: false, may_ask: sent };
+        let ticket = Ticket { manner, ..ticket(&sender, &from) };
+        ticket.redeem(&taker, Some(&sender), &from, now()).unwrap().0.may_ask
+    };
+    assert_eq!([may(true, true), may(true, false), may(false, true)], [true, false, false]);
+}
+
+#[test]
+fn who_acts_by_a_command_is_looked_at_and_a_person_and_the_timer_are_no_session() {
+    use crate::ask::Command as C;
+    let by = session(1).reference();
+    let actor = Actor::Session(by.clone());
+    let digest = Content { questions: Vec::new(), context: String::new() }.digest();
+    let says = |by: &Actor| C::Say { by: by.clone(), text: "why?".into(), assurance: None };
+    let withdraws = C::Withdraw { by: by.clone(), note: None };
+    let reads = |by: &Actor| C::Acknowledge { by: by.clone(), delivery: 1, lease: None };
+    assert_eq!(acting(&says(&actor)), Some((&by, Deed::Act)));
+    assert_eq!(acting(&C::InAgent(Box::new(says(&actor)))), Some((&by, Deed::Act)));
+    assert_eq!(acting(&withdraws), Some((&by, Deed::Look)));
+    assert_eq!(acting(&reads(&actor)), Some((&by, Deed::Look)));
+    let seen = C::MarkSeen { by: PersonName::owner(), digest };
+    let owner = Actor::Person(PersonName::owner());
+    for nobody in [says(&owner), reads(&me()), seen, C::Tick { idle: Vec::new(), standing: None }] {
+        assert_eq!(acting(&nobody), None, "{nobody:?}");
+    }
 }
