@@ -116,6 +116,7 @@ impl Daemon {
         let own = fs::read_to_string("/proc/self/stat").expect("it runs");
         (self.processor(), processor_of(&own))
     }
+
     /// Bytes it had written to files.
     pub fn written(&self) -> f64 {
         let io = self.proc("io");
