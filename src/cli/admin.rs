@@ -213,8 +213,7 @@ impl By {
 
 /// All that is kept: by the daemon where one has the folder, or where its address is given.
 async fn source(data: &Path, by: By) -> Result<Lines, Failure> {
-    let is_told = std::env::var_os(place::ADDRESS_VAR).is_some_and(|told| !told.is_empty());
-    if !is_told {
+    if place::set(place::ADDRESS_VAR).is_none() {
         match archive::lines_of_folder(data).await {
             Err(cannot) if cannot.reason == "HELD" => {}
             lines => return Ok(lines?),

@@ -115,19 +115,16 @@ impl Failure {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.trim_start_matches("error:").split_whitespace().collect::<Vec<_>>();
-        let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-        let verb = usage.split_whitespace().skip_while(|word| *word != "askway").nth(1);
-        let verb = verb.filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
-        let next = match verb {
-            Some(verb) if !verb.starts_with('-') => format!("askway {verb} --help"),
-            _ => "askway --help".to_owned(),
-        };
+        let verb = verb_typed(error);
+        let next = help_of(verb.as_deref());
         let message = match message.is_empty() || first.contains("Usage:") {
             true => "a verb is missing".to_owned(),
             false => message.join(" "),
         };
         let message = match error.kind() {
-            ErrorKind::InvalidSubcommand => format!("{message}; {}", verbs_there_are(verb)),
+            ErrorKind::InvalidSubcommand => {
+                format!("{message}; {}", verbs_there_are(verb.as_deref()))
+            }
             _ => message,
         };
         Self::usage(message).then(next)
@@ -197,6 +194,21 @@ impl From<ClientError> for Failure {
         }
         Self { exit, reason, message, fields: error.fields, next }
     }
+}
+
+/// The verb that was typed before what cannot be read; none where that was none.
+pub(super) fn verb_typed(error: &clap::Error) -> Option<String> {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let verb = usage.split_whitespace().skip_while(|word| *word != "askway").nth(1)?;
+    let is_verb = |word: &str| {
+        !word.starts_with('-') && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+    };
+    is_verb(verb).then(|| verb.to_owned())
+}
+
+/// What to type to read of a verb, or of all.
+pub(super) fn help_of(verb: Option<&str>) -> String {
+    verb.map_or_else(|| "askway --help".to_owned(), |verb| format!("askway {verb} --help"))
 }
 
 /// As much of an id as tells it from those that it could have been.

@@ -1,5 +1,6 @@
 //! The program as clap knows it, with what stands below the flags of a verb.
 
+use super::exit::{help_of, verb_typed};
 use super::{Cli, Exit, Failure, render};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -46,16 +47,15 @@ pub(super) fn typed_wrongly(error: &clap::Error, json: bool) -> ExitCode {
     } else {
         let _ = error.print();
         if error.kind() == ErrorKind::InvalidSubcommand {
-            tell_verbs(&Failure::of_clap(error));
+            tell_verbs(verb_typed(error).as_deref());
         }
     }
     Exit::Usage.into()
 }
 
 /// Says the same to whoever has read what clap says of a verb that there is not.
-fn tell_verbs(failure: &Failure) {
-    let there_are = failure.message.rsplit_once("; ").map_or("", |(_, there_are)| there_are);
-    let command = failure.next.as_deref().unwrap_or("askway --help");
+fn tell_verbs(below: Option<&str>) {
+    let (there_are, command) = (verbs_there_are(below), help_of(below));
     // Nobody is left to be told when stderr is gone.
     let _ = writeln!(anstream::stderr(), "\n{there_are}");
     let _ = writeln!(anstream::stderr(), "next: {command}");

@@ -80,11 +80,7 @@ pub(super) async fn run(args: Args, context: &Context, out: &mut Out) -> Result<
         }
         Deed::Add(who) => {
             let name = who.name.to_string();
-            let typed_place = who.within.named().map(|named| {
-                let typed_name = shell::word_or(named, "NAMESPACE");
-                format!(" --namespace {typed_name}")
-            });
-            let typed_place = typed_place.unwrap_or_default();
+            let typed_place = Within::typed(who.within.named());
             let typed_name = shell::word_or(&name, "NAME");
             let request = v1::AddPersonRequest {
                 request_id: who.intent.into_id(),

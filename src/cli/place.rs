@@ -94,6 +94,11 @@ pub fn address(data: &Path) -> Result<Address, Failure> {
     }
 }
 
+/// What a variable says; set to nothing, it says nothing.
+pub(super) fn set(variable: &str) -> Option<OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
+}
+
 /// Whether the daemon is called by TLS.
 pub(super) fn is_with_tls() -> bool {
     env::var(ADDRESS_VAR).is_ok_and(|address| address.starts_with("https://"))
@@ -101,7 +106,7 @@ pub(super) fn is_with_tls() -> bool {
 
 /// What is in the file that a variable names; none where it is not set.
 fn pem(variable: &str) -> Result<Option<Vec<u8>>, Failure> {
-    let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) else {
+    let Some(path) = set(variable) else {
         return Ok(None);
     };
     let (path, kind) = match variable {
@@ -200,7 +205,7 @@ pub fn own_token() -> Result<Option<Secret>, Failure> {
     // What is set to nothing is not set, as everywhere.
     let token = env::var(TOKEN_VAR);
     let token = if token.as_deref() == Ok("") { Err(env::VarError::NotPresent) } else { token };
-    match (token, env::var_os(TOKEN_FILE_VAR).filter(|path| !path.is_empty())) {
+    match (token, set(TOKEN_FILE_VAR)) {
         (Ok(text), _) => read(&text, TOKEN_VAR),
         (Err(env::VarError::NotUnicode(_)), _) => Err(bad_token("ASKWAY_TOKEN is not text")),
         (Err(env::VarError::NotPresent), None) => Ok(None),
@@ -233,7 +238,7 @@ pub fn token_in(data: &Path, name: impl AsRef<Path>) -> Result<Secret, Failure> 
     if let Err(error) = fs::symlink_metadata(&path)
         && error.kind() == io::ErrorKind::NotFound
     {
-        if env::var_os(ADDRESS_VAR).is_some_and(|address| !address.is_empty()) {
+        if set(ADDRESS_VAR).is_some() {
             let message =
                 "ASKWAY_ADDR says where the daemon is, and there is no token to call it with";
             return Err(Failure::new(Exit::Refused, "NO_CREDENTIAL", message)
@@ -253,7 +258,7 @@ fn bad_token(message: impl Into<String>) -> Failure {
 
 /// What helps where a token is none, or not good: about the variable that it comes from.
 pub(super) fn against_a_bad_token() -> &'static str {
-    against(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+    against(|name| set(name).is_some())
 }
 
 fn against(is_set: impl Fn(&str) -> bool) -> &'static str {

@@ -5,7 +5,7 @@ use super::person::said;
 use super::render::{human, json};
 use super::session::whole_id;
 use super::typed::{Intent, Within, duration, to_wire};
-use super::{Context, Exit, Failure, Out, receipt, shell};
+use super::{Context, Exit, Failure, Out, receipt};
 use crate::ask::{HostName, PersonName, limits};
 use crate::client::Client;
 use crate::grpc::v1;
@@ -208,10 +208,7 @@ async fn taken_back(
 ) -> Failure {
     let id = &token.id;
     let (request_id, token_id) = (String::new(), id.clone());
-    let typed_place = match namespace.is_empty() {
-        true => String::new(),
-        false => format!(" --namespace {}", shell::word_or(&namespace, "NAMESPACE")),
-    };
+    let typed_place = Within::typed(&namespace);
     let request = v1::RevokeTokenRequest { request_id, token_id, namespace };
     match client.revoke_token(request).await {
         Ok(response) if receipt::session_verdict(response.receipt.as_ref()).is_ok() => {

@@ -1,7 +1,7 @@
 //! What people type, read once and shared by the verbs: lengths of time, options, request ids, which
 //! ask and why. Whether they make sense is the daemon's to say. What files hold: `file`.
 
-use super::Failure;
+use super::{Failure, shell};
 use crate::ask::RequestId;
 use crate::grpc::v1;
 use serde::Deserialize;
@@ -36,9 +36,20 @@ pub struct Within {
 }
 
 impl Within {
-    /// As it was typed.
-    pub fn named(&self) -> Option<&str> {
-        self.namespace.as_deref()
+    /// As it was typed; empty where nothing was.
+    pub fn named(&self) -> &str {
+        self.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// The flag as it is typed for a namespace; nothing for the caller's own, which is empty.
+    pub fn typed(namespace: &str) -> String {
+        match namespace {
+            "" => String::new(),
+            named => {
+                let typed_name = shell::word_or(named, "NAMESPACE");
+                format!(" --namespace {typed_name}")
+            }
+        }
     }
 
     /// As a request carries it; empty where the caller's own is meant.

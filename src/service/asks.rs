@@ -129,7 +129,7 @@ impl Service {
     ) -> Result<Receipt, Error> {
         self.act(caller, Call::Escalate, request, ask, &(hop, &reason), |caller| {
             let by = Actor::from(caller.principal.clone());
-            let assurance = matches!(by, Actor::Person(_)).then(|| caller.assurance());
+            let assurance = caller.assurance_of_person();
             Command::Escalate { by, hop, reason: reason.clone(), idle: Vec::new(), assurance }
         })
         .await
@@ -169,7 +169,7 @@ impl Service {
         self.act(caller, Call::Say, request, ask, &text, |caller| Command::Say {
             by: Actor::from(caller.principal.clone()),
             text: text.clone(),
-            assurance: matches!(caller.principal, Principal::Person(_)).then(|| caller.assurance()),
+            assurance: caller.assurance_of_person(),
         })
         .await
     }

@@ -214,6 +214,11 @@ impl Caller {
         self.token.as_ref().map_or(Assurance::Local, |token| token.assurance)
     }
 
+    /// The same of whoever may be none: a session's word has no such worth.
+    pub(super) fn assurance_of_person(&self) -> Option<Assurance> {
+        matches!(self.principal, Principal::Person(_)).then(|| self.assurance())
+    }
+
     /// Whether it is the daemon's own user: the host `local`, for which no token is ever made.
     pub(super) fn is_operator(&self) -> bool {
         let is_local = |host: &HostName| host.as_str() == LOCAL_HOST;

@@ -286,3 +286,18 @@ fn a_no_that_was_over_when_the_next_was_said_is_not_counted_on() {
     assert_eq!(again(time), 0);
     assert_eq!(again(time + Span::from_millis(1)), 5);
 }
+
+#[test]
+fn a_no_may_be_of_what_a_person_declined_themselves_and_of_nothing_else() {
+    let ask = to_lead_then_owner();
+    assert!(!StandingNo::may_be_of(&ask), "it is open");
+    let ask = then(&ask, &escalate(&ask, Actor::Session(lead()), 0), after(mins(1)));
+    let ends = [decline(&ask, "owner"), answer(&ask, "owner"), withdraw()];
+    let may = ends.map(|end| StandingNo::may_be_of(&then(&ask, &end, after(mins(2)))));
+    assert_eq!(may, [true, false, false]);
+    let mut again = filing(vec![to_people(&["owner"], None)], None);
+    again.standing = Some(standing_no(&ask, FILED + mins(60)));
+    let repeated = file(again);
+    assert!(repeated.outcome().is_some_and(|outcome| outcome.stands_from.is_some()));
+    assert!(!StandingNo::may_be_of(&repeated), "that is the earlier one's");
+}
