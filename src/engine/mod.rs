@@ -141,6 +141,7 @@ impl Engine {
             Some(Record::Clock(mark)) => Some(mark),
             _ => None,
         };
+        let is_booted = mark.as_ref().is_some_and(|mark| mark.boot != source.read().boot);
         let (asks, asks_waiting) = mpsc::channel(ASKS_WAITING);
         let (others, others_waiting) = mpsc::channel(OTHERS_WAITING);
         let shared = Arc::new(Shared {
@@ -181,7 +182,9 @@ impl Engine {
         if let Some(notifier) = notifier {
             engine.help(|engine| async move { notices::run(&engine, notifier).await });
         }
-        engine.help(|engine| async move { writer::keep_time(&engine.shared).await });
+        engine.help(move |engine| async move {
+            writer::keep_time(&engine.shared, is_booted).await;
+        });
         if let Some(following) = following {
             engine.help(|engine| async move { others::follow(&engine, &following).await });
             engine.help(|engine| async move { others::hear(&engine).await });

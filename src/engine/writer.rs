@@ -255,10 +255,14 @@ fn answer(batch: Vec<Waiting>, outcomes: Vec<(Reply, Committed)>) -> Vec<Waiting
     again
 }
 
-/// Keeps service time while a deadline is armed, so that a reboot does not forget how late it is.
-pub(super) async fn keep_time(shared: &Shared) {
+/// Keeps service time while a deadline is armed, so that a reboot does not forget how late it is. What was
+/// kept before a boot says nothing of the time since: after one it is kept at once, or a crash soon after
+/// would forget that as well.
+pub(super) async fn keep_time(shared: &Shared, is_booted: bool) {
+    let mut wait = if is_booted { Duration::ZERO } else { KEEP_TIME };
     loop {
-        tokio::time::sleep(KEEP_TIME).await;
+        tokio::time::sleep(wait).await;
+        wait = KEEP_TIME;
         let until = shared.clock.now().time + ARMED_WITHIN;
         let armed = shared.store.deadlines(until, 1).await;
         if armed.is_ok_and(|armed| !armed.is_empty())
@@ -272,6 +276,12 @@ pub(super) async fn keep_time(shared: &Shared) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::{Namespace, Policy, SessionId, Timestamp};
+    use crate::engine::Engine;
+    use crate::engine::clock::Manual;
+    use crate::session::{Kind, Manner, Secret, enroll};
+    use crate::store::mem::Mem;
+    use crate::store::{ClockMark, Key, Store};
     use Committed::{Conflict, Done};
 
     #[test]
@@ -281,5 +291,48 @@ mod tests {
         let expected =
             [("refused", Done), ("kept", Done), ("lost", Conflict), ("closed", Conflict)];
         assert_eq!(became, expected);
+    }
+
+    /// The mark that a store which was marked in `boot` has a moment after a start in the first boot.
+    async fn mark_after_start(boot: &str) -> ClockMark {
+        let (store, time) = (Arc::new(Mem::default()), Timestamp::from_millis(5_000));
+        let hash = |number| Secret::new(Kind::Session, [number; 32]).hash();
+        let session = enroll(
+            SessionId::new(time, [1; 6]),
+            Namespace::default(),
+            "worker".parse().unwrap(),
+            "me".parse().unwrap(),
+            None,
+            Manner::default(),
+            (hash(1), hash(2)),
+            Now::at(time),
+        );
+        let armed = Change { writes: vec![Record::Session(session.into())], ..Change::default() };
+        let mark =
+            ClockMark { service: time, boot: boot.into(), since_boot: 1_000, awake_since: time };
+        let batch = Batch { changes: vec![armed], mark: Some(mark) };
+        assert_eq!(store.commit(batch).await.unwrap(), [Done]);
+        let (clocks, began) = (Manual::at(Timestamp::from_millis(0)), tokio::time::Instant::now());
+        clocks.set(|reading| reading.since_boot = 3_000);
+        let policy = Policy::default();
+        let engine = Engine::start(store.clone(), policy, clocks, None, WriterOn::Runtime).await;
+        let _engine = engine.expect("it starts");
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(began.elapsed() < KEEP_TIME, "no time passes here but while all wait");
+        match store.load(&[Key::Clock]).await.unwrap().pop().flatten() {
+            Some(Record::Clock(mark)) => mark,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_kept_before_a_boot_is_kept_anew_at_once_and_else_in_its_time() {
+        let same = mark_after_start("first boot").await;
+        assert_eq!((same.since_boot, same.service.as_millis()), (1_000, 5_000));
+        let other = mark_after_start("the boot before").await;
+        assert_eq!((&*other.boot, other.since_boot), ("first boot", 3_000));
+        assert_eq!(other.service.as_millis(), 5_000, "what had passed since is not known");
     }
 }
