@@ -33,6 +33,13 @@ pub struct Reading {
     pub since_boot: u64,
 }
 
+impl Reading {
+    /// Whether `mark` was kept in this boot: then it says how much has passed since.
+    pub fn is_of_boot(&self, mark: &ClockMark) -> bool {
+        mark.boot == self.boot
+    }
+}
+
 /// Where readings come from: the machine, or a test.
 #[async_trait]
 pub trait Source: Send + Sync + 'static {
@@ -66,7 +73,7 @@ impl Clock {
         let reading = source.read();
         let service = match mark {
             None => reading.wall,
-            Some(mark) if mark.boot == reading.boot => {
+            Some(mark) if reading.is_of_boot(mark) => {
                 mark.service + Span::from_millis(reading.since_boot.saturating_sub(mark.since_boot))
             }
             Some(mark) => mark.service.max(reading.wall),

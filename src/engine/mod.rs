@@ -141,7 +141,7 @@ impl Engine {
             Some(Record::Clock(mark)) => Some(mark),
             _ => None,
         };
-        let is_booted = mark.as_ref().is_some_and(|mark| mark.boot != source.read().boot);
+        let is_booted = mark.as_ref().is_some_and(|mark| !source.read().is_of_boot(mark));
         let (asks, asks_waiting) = mpsc::channel(ASKS_WAITING);
         let (others, others_waiting) = mpsc::channel(OTHERS_WAITING);
         let shared = Arc::new(Shared {
