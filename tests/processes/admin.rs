@@ -9,11 +9,6 @@ use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
 
-fn ask(daemon: &Daemon, token: &str, question: &str) -> String {
-    let line = ["ask", question, "-o", "yes", "-o", "no"];
-    daemon.verb(Some(token), &line).ends(0).json()["ask"]["id"].as_str().expect("an id").to_owned()
-}
-
 fn log_of(daemon: &Daemon, id: &str) -> String {
     daemon.verb(None, &["log", id]).ends(0).out
 }
@@ -30,7 +25,10 @@ fn text(path: &Path) -> &str {
 fn scene() -> (Daemon, TempDir, [String; 2]) {
     let daemon = Daemon::start(&[]);
     let (lead, worker) = daemon.pair();
-    let ids = [ask(&daemon, &worker, "Which store?"), ask(&daemon, &worker, "Which port?")];
+    let ids = [
+        daemon.ask(&worker, "Which store?").ends(0).id(),
+        daemon.ask(&worker, "Which port?").ends(0).id(),
+    ];
     daemon.verb(Some(&lead), &["answer", &ids[0], "yes"]).ends(0);
     (daemon, tempfile::tempdir().expect("a folder"), ids)
 }
@@ -206,7 +204,7 @@ fn a_watch_tells_what_a_restored_store_has_not_and_what_is_open_in_it_again() {
     daemon.verb(None, &["answer", &ids[1], "no"]).ends(0);
     next("left", &ids[1]);
     let (_, worker) = daemon.pair();
-    let later = ask(&daemon, &worker, "Later?");
+    let later = daemon.ask(&worker, "Later?").ends(0).id();
     next("came", &later);
     daemon.kill();
     admin(&daemon.data(), &["restore", text(&copy), "--replace"]).ends(0);

@@ -10,8 +10,7 @@ fn by_agent(daemon: &Daemon, arguments: &[&str]) -> Said {
 
 fn filed(daemon: &Daemon, worker: &str, question: &str) -> String {
     let asked = ["ask", question, "-o", "A", "-o", "B"];
-    let receipt = daemon.verb(Some(worker), &asked).ends(0).json();
-    receipt["ask"]["id"].as_str().expect("an id").to_owned()
+    daemon.verb(Some(worker), &asked).ends(0).id()
 }
 
 #[test]

@@ -54,11 +54,6 @@ fn service_time(daemon: &Daemon) -> i64 {
     time.expect("a time").as_millisecond()
 }
 
-fn ask(daemon: &Daemon, token: &str, question: &str) -> String {
-    let filed = daemon.verb(Some(token), &["ask", question, "-o", "yes", "-o", "no"]).ends(0);
-    filed.json()["ask"]["id"].as_str().expect("an id").to_owned()
-}
-
 fn has_moved(daemon: &Daemon, id: &str) -> bool {
     let events = Said::lines(&daemon.verb(None, &["log", id]).ends(0));
     let moved = events.iter().filter(|event| event["kind"] == "escalated").count();
@@ -84,7 +79,7 @@ fn rule_19_a_wall_clock_that_is_set_moves_no_timer_and_no_time_goes_back() {
     for hours in [1, -1, 24 * 365, -24] {
         wall.set(past + hours * HOUR);
         let begun = Instant::now();
-        asks.push((ask(&daemon, &worker, &format!("At {hours}?")), begun));
+        asks.push((daemon.ask(&worker, &format!("At {hours}?")).ends(0).id(), begun));
         // Killed as well: what it was the time to be is kept, and the boot clock counts on from there.
         if hours % 2 == 0 {
             daemon.kill();

@@ -9,12 +9,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tokio::task::{JoinSet, block_in_place};
 
-fn id(said: &Said) -> String {
-    said.json()["ask"]["id"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
-}
-
 fn ask(daemon: &Daemon, worker: &str, question: &str) -> String {
-    id(&daemon.verb(Some(worker), &["ask", question, "-o", "A=the first", "-o", "B"]).ends(0))
+    daemon.verb(Some(worker), &["ask", question, "-o", "A=the first", "-o", "B"]).ends(0).id()
 }
 
 #[test]
@@ -24,7 +20,7 @@ fn an_ask_is_spoken_about_answered_and_delivered() {
     let (lead, worker) = (Some(&*lead), Some(&*worker));
     let line = ["ask", "Which?", "-o", "A=the first", "-o", "B", "--request-id", "one"];
     let filed = daemon.verb(worker, &line).ends(0);
-    let id = &*id(&filed);
+    let id = &*filed.id();
     let receipt = filed.json();
     assert_eq!(receipt["result"], "accepted");
     assert_eq!(receipt["replayed"], false);

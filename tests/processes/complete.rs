@@ -24,8 +24,7 @@ fn by(daemon: &Daemon, words: &[&str]) -> Vec<String> {
 }
 
 fn ask(daemon: &Daemon, worker: &str, arguments: &[&str]) -> String {
-    let said = daemon.verb(Some(worker), &[&["ask"], arguments].concat()).ends(0);
-    said.json()["ask"]["id"].as_str().expect("an id").to_owned()
+    daemon.verb(Some(worker), &[&["ask"], arguments].concat()).ends(0).id()
 }
 
 #[test]

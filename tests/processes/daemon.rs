@@ -67,6 +67,11 @@ impl Said {
         self.lines().pop().unwrap_or_else(|| panic!("nothing on stdout: {self:?}"))
     }
 
+    /// The id of the ask it is about.
+    pub fn id(&self) -> String {
+        self.json()["ask"]["id"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()
+    }
+
     /// The reason of the error on stderr.
     pub fn error(&self) -> Value {
         let line = self.err.lines().last().unwrap_or_else(|| panic!("no error: {self:?}"));
@@ -176,6 +181,11 @@ impl Daemon {
             command.env(place::TOKEN_VAR, token);
         }
         Said::by(command.arg("--json"))
+    }
+
+    /// A session asks, yes or no.
+    pub fn ask(&self, token: &str, question: &str) -> Said {
+        self.verb(Some(token), &["ask", question, "-o", "yes", "-o", "no"])
     }
 
     /// The tokens of a `lead` and of a `worker` it sent work to; nothing runs in them.

@@ -1,20 +1,12 @@
 //! The daemon as a process on a disk that is full, and stopped for a while.
 
-use super::daemon::{Daemon, PATIENCE, Said, data_of};
+use super::daemon::{Daemon, PATIENCE, data_of};
 use rustix::process::{Resource, Rlimit, Signal, geteuid, prlimit};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
-
-fn ask(daemon: &Daemon, token: &str, question: &str) -> Said {
-    daemon.verb(Some(token), &["ask", question, "-o", "yes", "-o", "no"])
-}
-
-fn id(filed: &Said) -> String {
-    filed.json()["ask"]["id"].as_str().expect("an id").to_owned()
-}
 
 /// How long a file of the daemon's may be from now on; none for as long as the disk lets it.
 fn bound_files(daemon: &Daemon, bytes: Option<u64>) {
@@ -27,9 +19,9 @@ fn bound_files(daemon: &Daemon, bytes: Option<u64>) {
 fn rule_01_a_disk_without_room_is_said_loses_nothing_and_heals_when_there_is_some() {
     let daemon = Daemon::start(&[]);
     let (_, worker) = daemon.pair();
-    let first = id(&ask(&daemon, &worker, "Before?").ends(0));
+    let first = daemon.ask(&worker, "Before?").ends(0).id();
     bound_files(&daemon, Some(0));
-    let refused = ask(&daemon, &worker, "While it is full?").ends(9);
+    let refused = daemon.ask(&worker, "While it is full?").ends(9);
     assert_eq!(refused.error()["reason"], "STORE_UNAVAILABLE");
     // What cannot be read is not empty, and what can be is there.
     let listed = daemon.verb(None, &["inbox", "--all"]);
@@ -38,9 +30,9 @@ fn rule_01_a_disk_without_room_is_said_loses_nothing_and_heals_when_there_is_som
     bound_files(&daemon, None);
     let begun = Instant::now();
     let second = loop {
-        let filed = ask(&daemon, &worker, "After?");
+        let filed = daemon.ask(&worker, "After?");
         if filed.code == 0 {
-            break id(&filed);
+            break filed.id();
         }
         assert!(begun.elapsed() < PATIENCE, "it does not heal: {filed:?}");
     };
@@ -81,7 +73,7 @@ fn rule_01_a_small_disk_that_fills_up_is_said_and_all_that_was_acknowledged_is_t
         if filed.code != 0 {
             break filed;
         }
-        let id = id(&filed);
+        let id = filed.id();
         // One session has no more than so many open.
         let withdrawn = daemon.verb(Some(&worker), &["withdraw", &id]);
         acknowledged.push((id, withdrawn.code == 0));
@@ -92,9 +84,9 @@ fn rule_01_a_small_disk_that_fills_up_is_said_and_all_that_was_acknowledged_is_t
     drop(file);
     let begun = Instant::now();
     loop {
-        let filed = ask(&daemon, &worker, "After?");
+        let filed = daemon.ask(&worker, "After?");
         if filed.code == 0 {
-            acknowledged.push((id(&filed), false));
+            acknowledged.push((filed.id(), false));
             break;
         }
         assert!(begun.elapsed() < PATIENCE, "it does not heal: {filed:?}");
@@ -109,7 +101,7 @@ fn rule_01_a_small_disk_that_fills_up_is_said_and_all_that_was_acknowledged_is_t
 fn rule_03_a_daemon_that_was_stopped_moves_an_ask_on_once_it_goes_on() {
     let daemon = Daemon::start_with("route_timeout = \"2s\"\n", &[]);
     let (_, worker) = daemon.pair();
-    let id = id(&ask(&daemon, &worker, "Which?").ends(0));
+    let id = daemon.ask(&worker, "Which?").ends(0).id();
     let due = Instant::now() + std::time::Duration::from_secs(2);
     daemon.signal(Signal::STOP);
     while Instant::now() < due {

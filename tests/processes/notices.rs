@@ -42,8 +42,7 @@ impl Hook {
     fn ask(&self, root: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = ["--json", "ask"].iter().chain(arguments).copied().collect();
         let mut command = self.daemon.command(&arguments);
-        let said = Said::by(command.env(place::TOKEN_VAR, root)).ends(0).json();
-        said["ask"]["id"].as_str().expect("an id").to_owned()
+        Said::by(command.env(place::TOKEN_VAR, root)).ends(0).id()
     }
 
     fn log(&self, id: &str) -> Vec<Value> {

@@ -17,15 +17,11 @@ fn asker(daemon: &Daemon) -> String {
     })
 }
 
-fn id(said: &Said) -> String {
-    said.json()["ask"]["id"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
-}
-
 /// The id of an ask with two options, of which the second is recommended.
 fn ask(daemon: &Daemon, asker: &str, question: &str) -> String {
     let line =
         ["ask", question, "-o", "Postgres", "-o", "SQLite=one file", "--recommend", "SQLite"];
-    id(&daemon.verb(Some(asker), &line).ends(0))
+    daemon.verb(Some(asker), &line).ends(0).id()
 }
 
 fn show(daemon: &Daemon, id: &str) -> Value {
@@ -63,7 +59,7 @@ fn several_questions_selections_words_and_a_change_are_one_answer() {
         {"question":"Why?"}]}"#;
     fs::write(&file, questions).expect("written");
     let file = file.display().to_string();
-    let id = id(&daemon.verb(Some(&asker), &["ask", "--file", &file]).ends(0));
+    let id = daemon.verb(Some(&asker), &["ask", "--file", &file]).ends(0).id();
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("(1 of 2) Which stores?").see("> [ ] 1. A");
     terminal.press(" ").see("> [x] 1. A");
@@ -112,7 +108,7 @@ fn ctrl_w_erases_the_word_before_the_cursor_and_nothing_after_it() {
     const LEFT: &str = "\u{1b}[D";
     let daemon = Daemon::start(&[]);
     let asker = asker(&daemon);
-    let id = id(&daemon.verb(Some(&asker), &["ask", "Why?"]).ends(0));
+    let id = daemon.verb(Some(&asker), &["ask", "Why?"]).ends(0).id();
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("? Why?").press("one two-three  ").press("\u{17}x").see("one x");
     // Within a word what follows the cursor stays, and at the beginning all does.
@@ -128,7 +124,7 @@ fn ctrl_w_erases_the_word_before_the_cursor_and_nothing_after_it() {
 fn a_question_without_options_is_written_to_at_once_and_the_other_ways_are_behind_esc() {
     let daemon = Daemon::start(&[]);
     let asker = asker(&daemon);
-    let open = |question: &str| id(&daemon.verb(Some(&asker), &["ask", question]).ends(0));
+    let open = |question: &str| daemon.verb(Some(&asker), &["ask", question]).ends(0).id();
     let one = open("Why is that?");
     let terminal = Terminal::run(&daemon, None, &["answer", &one]);
     terminal.see("? Why is that?").see("esc: other ways").press("so it is").see("so it is");
@@ -298,7 +294,7 @@ fn rule_21_hostile_text_does_nothing_to_a_terminal_that_asks_about_it() {
     let described = format!("Yes=sure{hostile}\n> leave\n");
     let context = format!("{hostile}\n? Send it?\n> send it");
     let line = ["ask", &*question, "-o", &*described, "-o", "leave it", "--context", &*context];
-    let id = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let id = daemon.verb(Some(&asker), &line).ends(0).id();
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("│ > send it").see("│ > leave").see("> 1. Yes: sure\\u{1b}]0;owned\\u{7}");
     // A label like it has a number; what leaves has none.
@@ -389,7 +385,7 @@ fn c49_c52_the_most_pressing_comes_first_and_the_next_is_offered() {
     let old = ask(&daemon, &asker, "The old one?");
     let young = ask(&daemon, &asker, "The young one?");
     let line = ["ask", "The pressing one?", "-o", "Yes", "--priority", "high"];
-    let pressing = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let pressing = daemon.verb(Some(&asker), &line).ends(0).id();
     let terminal = Terminal::run(&daemon, None, &["answer"]);
     terminal.see("The pressing one?").see("> 1. Yes").press(ENTER).see("> send it").press(ENTER);
     terminal.see(&format!("answered {pressing}")).see("2 more wait on you: go on?").press(ENTER);
@@ -514,7 +510,7 @@ fn a_long_text_above_a_prompt_is_cut_and_says_so_and_counts_as_seen_by_nobody() 
     let points: Vec<_> = (1..=60).map(|point| format!("- point {point}")).collect();
     let context = format!("Points:\n\n{}", points.join("\n"));
     let line = ["ask", "Which store?", "-o", "Postgres", "-o", "SQLite", "--context", &context];
-    let id = id(&daemon.verb(Some(&asker), &line).ends(0));
+    let id = daemon.verb(Some(&asker), &line).ends(0).id();
     let terminal = Terminal::run(&daemon, None, &["answer", &id]);
     terminal.see("point 30").see("more lines of this; askway show").see("> 1. Postgres");
     assert!(!terminal.contents().contains("point 60"));

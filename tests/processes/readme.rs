@@ -130,8 +130,7 @@ impl Stage {
         self.filed += 1;
         let question = format!("Which store for the cache {}?", self.filed);
         let line = ["ask", &question, "-o", "SQLite", "-o", "LABEL"];
-        let receipt = self.daemon.verb(Some(&self.worker), &line).ends(0).json();
-        receipt["ask"]["id"].as_str().expect("an id").to_owned()
+        self.daemon.verb(Some(&self.worker), &line).ends(0).id()
     }
 
     /// The line with what stands for something filled in.

@@ -28,11 +28,7 @@ async fn a_watch_of_a_killed_replica_goes_on_at_another() {
     // It has a runtime of its own.
     let pair = || std::thread::scope(|scope| scope.spawn(|| one.pair()).join());
     let (lead, worker) = tokio::task::block_in_place(pair).expect("two sessions");
-    let id = tokio::task::block_in_place(|| {
-        let line = ["ask", "Which store?", "-o", "yes", "-o", "no"];
-        let asked = one.verb(Some(&worker), &line).ends(0).json();
-        asked["ask"]["id"].as_str().expect("an id").to_owned()
-    });
+    let id = tokio::task::block_in_place(|| one.ask(&worker, "Which store?").ends(0).id());
     let mut watch = one.client(Some(&worker)).watch_ask(&id, None);
     let seen = until(&mut watch, |watched| matches!(watched, Watched::Ask(_))).await;
     assert!(matches!(seen, Watched::Ask(ask) if ask.revision == 1));
@@ -74,9 +70,7 @@ fn whoever_waits_is_told_in_a_line_that_the_store_is_away_and_that_it_is_back() 
     let url = Cluster::shared().database("d");
     let daemon = over(&url);
     let (lead, worker) = daemon.pair();
-    let line = ["ask", "Which store?", "-o", "yes", "-o", "no"];
-    let asked = daemon.verb(Some(&worker), &line).ends(0).json();
-    let id = asked["ask"]["id"].as_str().expect("an id").to_owned();
+    let id = daemon.ask(&worker, "Which store?").ends(0).id();
     let waits = Terminal::run(&daemon, Some(&worker), &["wait", &id]);
     let listens = Terminal::run_with(&daemon, None, &["wait", &id], &[("TERM", "dumb")]);
     for terminal in [&waits, &listens] {

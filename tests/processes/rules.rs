@@ -12,8 +12,7 @@ use std::time::Instant;
 
 fn file(daemon: &Daemon, worker: &str, arguments: &[&str]) -> String {
     let line: Vec<_> = ["ask"].iter().chain(arguments).copied().collect();
-    let filed = daemon.verb(Some(worker), &line).ends(0).json();
-    filed["ask"]["id"].as_str().expect("an ask").to_owned()
+    daemon.verb(Some(worker), &line).ends(0).id()
 }
 
 /// Both run out in the same minute, the least that a deadline may be; nothing is done meanwhile but

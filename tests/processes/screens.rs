@@ -16,8 +16,7 @@ fn filed(daemon: &Daemon, worker: &str, question: &str) -> String {
         "--context",
         "# On it\n\n**so** &#27;[2J",
     ];
-    let receipt = daemon.verb(Some(worker), &line).ends(0).json();
-    receipt["ask"]["id"].as_str().expect("an id").to_owned()
+    daemon.verb(Some(worker), &line).ends(0).id()
 }
 
 #[test]
